@@ -16,11 +16,12 @@ from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
+from numba import types
 from numpy.typing import NDArray
 
 from four_seasons_env.engine.deals import NO_CARD
 from four_seasons_env.engine.hashing import key_change
-from four_seasons_env.engine.jit import inlined, internal, jit
+from four_seasons_env.engine.jit import by_type, inlined, internal, jit
 from four_seasons_env.engine.kernel import GAME, compile_rules, legal, moved_card, new_masks, play
 from four_seasons_env.engine.masks import next_move
 from four_seasons_env.engine.moves import FOUNDATION, STOCK, WASTE, Move
@@ -37,12 +38,16 @@ _ROOM = 16  # positions of a run, at first
 _ONE, _BYTE = np.uint64(1), np.uint64(0xFF)
 
 
-def new_seen(count: int, mask: int) -> NDArray[np.uint64]:
-    """Empty rows for the positions of the runs of ``count`` games, if the mask needs them."""
-    return np.zeros((count, _ROOM if mask == NO_REPEATS else 0), np.uint64)
+def new_seen(count: int, mask: int) -> NDArray[Any]:
+    """Room for the positions of the runs of ``count`` games, uint64 of shape (count, room).
+
+    For other masks than NO_REPEATS, an array of another dtype: code for that type leaves out what
+    only NO_REPEATS needs, which takes a second to compile.
+    """
+    return np.zeros((count, _ROOM), np.uint64) if mask == NO_REPEATS else np.zeros((count, 0), "b1")
 
 
-def with_room(runs: NDArray[Any], seen: NDArray[np.uint64]) -> NDArray[np.uint64]:
+def with_room(runs: NDArray[Any], seen: NDArray[Any]) -> NDArray[Any]:
     """The same positions; with twice the room if the longest run fills more than half of it."""
     if 2 * runs["length"].max(initial=0) <= seen.shape[1]:
         return seen
@@ -56,7 +61,7 @@ def start_run(run):
     run.length = 1
 
 
-@jit
+@by_type
 def write_mask(g, rule, mask, i, runs, seen, words):
     """Write the moves that a game may play (`new_masks`); returns False when it is over.
 
@@ -73,9 +78,17 @@ def write_mask(g, rule, mask, i, runs, seen, words):
         False when the game is over: won, or without a move but those that rename spaces, or with
         NO_REPEATS without a move to a new position.
     """
-    if not legal(g, rule, mask != LEGAL, words):
+    return _write_mask if seen.dtype == types.bool_ else _write_mask_without_repeats
+
+
+def _write_mask(g, rule, mask, i, runs, seen, words):
+    return legal(g, rule, mask != LEGAL, words)
+
+
+def _write_mask_without_repeats(g, rule, mask, i, runs, seen, words):
+    if not legal(g, rule, True, words):
         return False
-    if mask != NO_REPEATS or runs[i].length == 1:  # a new run: there is nothing to return to
+    if runs[i].length == 1:  # a new run: there is nothing to return to
         return True
     return _forbid(g, rule, runs[i], i, seen, words)
 
@@ -130,15 +143,20 @@ def _returns(g, rule, move, run, i, seen):
     return found
 
 
-@jit
-def play_on(g, rule, mask, move, i, runs, seen):
+@by_type
+def play_on(g, rule, move, i, runs, seen):
     """`kernel.play`, and enter the position into the game's run, or begin a new run.
 
     The row of ``seen`` must have a free place.
     """
-    if mask != NO_REPEATS:
-        play(g, rule, move)
-        return
+    return _play if seen.dtype == types.bool_ else _play_on
+
+
+def _play(g, rule, move, i, runs, seen):
+    play(g, rule, move)
+
+
+def _play_on(g, rule, move, i, runs, seen):
     run = runs[i]
     goes_on = _may_be_undone(rule, move)
     change, card = np.uint64(0), np.uint8(0)
@@ -184,7 +202,7 @@ class MaskedGames:
     def play(self, rows: NDArray[np.int64], moves: NDArray[np.int64]) -> None:
         """Play a legal move in each of some games; both int64 of shape (m,)."""
         self._seen = with_room(self._runs, self._seen)
-        _play(self.games, self._rule, self._mask, moves, rows, self._runs, self._seen)
+        _play_all(self.games, self._rule, moves, rows, self._runs, self._seen)
 
 
 def mask_after(start: NDArray[Any], rules: Rules, moves: Iterable[Move]) -> NDArray[np.int8]:
@@ -205,7 +223,7 @@ def _write_masks(games, rules, mask, rows, runs, seen, words, goes_on):
 
 
 @jit
-def _play(games, rules, mask, moves, rows, runs, seen):
+def _play_all(games, rules, moves, rows, runs, seen):
     """`play_on` for each game of ``rows``."""
     for k in range(len(rows)):
-        play_on(games[rows[k]], rules[0], mask, moves[k], rows[k], runs, seen)
+        play_on(games[rows[k]], rules[0], moves[k], rows[k], runs, seen)

@@ -43,9 +43,9 @@ The names are Gymnasium's (`gymnasium.vector.AutoresetMode`).
 """
 
 
-BEGIN, DEAL, CONSIDER = range(3)
-"""Why a decision is written (`write_all`): an episode begins at a position, or with the next deal
-of its stream; or an agent asks about any position."""
+BEGIN, DEAL, END, CONSIDER = range(4)
+"""Why a decision is written (`write_all`): an episode begins at a position; or with the next deal
+of its stream; or so, after one whose results are kept; or an agent asks about any position."""
 
 
 class CompiledSettings(NamedTuple):
@@ -147,7 +147,10 @@ def _write(i, bundle, why):
     buffers, settings = bundle.buffers, bundle.settings
     rule = settings.rules[0]
     g, episode = buffers.games[i], buffers.episodes[i]
-    if why == DEAL:
+    if why == END:
+        keep_final(i, buffers)
+        show_all(buffers.counts[i : i + 1], settings.shares, buffers.final_observations[i : i + 1])
+    if why in (DEAL, END):
         deal_next(i, buffers, rule)
     if why != CONSIDER:
         start_episode(g, rule, episode)
@@ -189,21 +192,21 @@ def write_share(bundle, ticket, own, chosen, why):
 def keep_final(i, buffers):
     """Keep episode and mask of a game that has ended; the caller keeps the observation."""
     buffers.final_episodes[i] = buffers.episodes[i]
-    buffers.final_masks[i] = buffers.masks[i]
+    for k in range(buffers.masks.shape[1]):  # the assignment of an array compiles for a second
+        buffers.final_masks[i, k] = buffers.masks[i, k]
     buffers.has_final[i] = True
 
 
 @internal
-def clear_final(i, bundle):
+def clear_final(i, has_final, episodes, masks, observations):
     """Write zeros over what has been kept of a game's last episode."""
-    buffers = bundle.buffers
-    final = buffers.final_episodes[i]
+    final = episodes[i]
     final.deal = final.steps = final.cards_up = 0
     final.score = 0.0
     final.won = final.illegal = final.over = False
-    buffers.final_masks[i] = 0
-    buffers.final_observations[i] = 0
-    buffers.has_final[i] = False
+    masks[i] = 0
+    observations[i] = 0
+    has_final[i] = False
 
 
 @inlined
@@ -281,6 +284,8 @@ def _step(bundle, first, last, actions, out):
     runs, seen, shown, counts = buffers.runs, buffers.seen, buffers.shown, buffers.counts
     rewards, done, has_final = buffers.rewards, buffers.done, buffers.has_final
     terminated, truncated = buffers.terminated, buffers.truncated
+    final_episodes, final_masks = buffers.final_episodes, buffers.final_masks
+    final_observations = buffers.final_observations
     rule, mask, kind = settings.rules[0], settings.mask, settings.observation
     ended = 0
     for i in range(first, last):
@@ -290,7 +295,7 @@ def _step(bundle, first, last, actions, out):
                 _write(i, bundle, DEAL)
             continue
         if has_final[i]:
-            clear_final(i, bundle)
+            clear_final(i, has_final, final_episodes, final_masks, final_observations)
         g = games[i]
         episode = episodes[i]
         before = np.int64(g.cards_up)  # the cards that this step puts up earn the reward
@@ -298,7 +303,7 @@ def _step(bundle, first, last, actions, out):
         episode.steps += 1
         if not episode.over:
             if masks[i, actions[i]]:  # the last step or reset has written this mask
-                play_on(g, rule, mask, actions[i], i, runs, seen)
+                play_on(g, rule, actions[i], i, runs, seen)
                 episode.over = not write_mask(g, rule, mask, i, runs, seen, words[i])
                 episode.cards_up = g.cards_up
                 # Writes only the slots that the move has changed; `shown` says what they held.
@@ -311,19 +316,10 @@ def _step(bundle, first, last, actions, out):
         if done[i]:
             ended += 1
             if settings.autoreset == SAME_STEP and settings.deals_again:
-                _end(i, bundle)
+                _write(i, bundle, END)
     # One pass over all games is faster than one for each.
     show_all(counts[first:last], settings.shares, out[first:last])
     return ended
-
-
-@internal
-def _end(i, bundle):
-    """Keep the results of an episode that has ended, and deal the next one."""
-    buffers, shares = bundle.buffers, bundle.settings.shares
-    keep_final(i, buffers)
-    show_all(buffers.counts[i : i + 1], shares, buffers.final_observations[i : i + 1])
-    _write(i, bundle, DEAL)
 
 
 @jit

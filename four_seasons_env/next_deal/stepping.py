@@ -18,6 +18,7 @@ from four_seasons_env.engine.threads import finish, take
 from four_seasons_env.episodes.stepping import (
     CONSIDER,
     DEAL,
+    END,
     NEXT_STEP,
     SAME_STEP,
     clear_final,
@@ -247,10 +248,21 @@ def _take(i, action, buffers, rule, scratch):
 
 
 @internal
+def _copy(i, observations, out):
+    """Copy the observation of a game."""
+    for k in range(observations.shape[1]):
+        for slot in range(observations.shape[2]):
+            out[i, k, slot] = observations[i, k, slot]
+
+
+@internal
 def _write(i, bundle, why):
     """Write the next decision of a game; see `episodes.stepping.write_all`."""
     buffers, rule = bundle.buffers, bundle.settings.rules[0]
-    if why == DEAL:
+    if why == END:
+        keep_final(i, buffers)
+        _copy(i, buffers.observations, buffers.final_observations)
+    if why in (DEAL, END):
         deal_next(i, buffers, rule)
     if why == CONSIDER:
         buffers.played[i] = -1
@@ -307,7 +319,8 @@ def _step(i, bundle, actions, out):
     g, episode = buffers.games[i], buffers.episodes[i]
     buffers.played[i] = -1
     if buffers.has_final[i]:
-        clear_final(i, bundle)
+        finals = buffers.final_episodes, buffers.final_masks, buffers.final_observations
+        clear_final(i, buffers.has_final, *finals)
     if settings.autoreset == NEXT_STEP and done[i]:
         no_step(i, buffers)
         if settings.deals_again:
@@ -327,10 +340,8 @@ def _step(i, bundle, actions, out):
         buffers.terminated[i] = episode.over
         done[i] = episode.over or buffers.truncated[i]
         if done[i] and settings.autoreset == SAME_STEP and settings.deals_again:
-            keep_final(i, buffers)
-            buffers.final_observations[i] = buffers.observations[i]
-            _write(i, bundle, DEAL)
+            _write(i, bundle, END)
     # Where the caller asked for no copies, ``out`` is the buffer itself.
     if out.ctypes.data != buffers.observations.ctypes.data:
-        out[i] = buffers.observations[i]
+        _copy(i, buffers.observations, out)
     return np.int64(done[i])
