@@ -141,10 +141,15 @@ def regrets() -> pd.DataFrame:
 
 
 def rates() -> pd.DataFrame:
-    """Moves per second: of vector environments some batch sizes on one thread, of others all."""
+    """Moves per second with one thread and with two; of vector environments without copies."""
     rows = stored("bench")
     is_vector = rows["what"].str.startswith("vector environment")
-    return rows[~is_vector | (rows["games"].isin([64, 4096]) & (rows["threads"] == 1))]
+    rows = rows[~is_vector | (rows["games"] > 1) & (rows["what"] != "vector environment")]
+    columns = ["what", "observation", "games"]
+    wide = rows.pivot(index=columns, columns="threads", values="moves_per_second")
+    wide = wide.reindex(rows[columns].drop_duplicates().itertuples(index=False, name=None))
+    two = wide[2].map("{:,.0f}".format).where(wide[2].notna(), "")
+    return wide.assign(one=wide[1], two=two).reset_index()
 
 
 def costs() -> pd.DataFrame:
@@ -312,8 +317,8 @@ TABLES: list[tuple[str, str, Callable[[], pd.DataFrame], str, str]] = [
      "agent | method | play | seeds | won % [95%] | vs heuristic [95%] | ms/game",
      "{agent} | {kind} | {play} | {seeds:.0f} | {won} | {gain} | {ms_per_game:.2f}"),
     ("docs/reference/benchmark.md", "rates", rates,
-     "what | games | threads | observation | moves per second",
-     "{what} | {games:,} | {threads} | {observation} | {moves_per_second:,.0f}"),
+     "what | observation | games | moves/s, 1 thread | 2 threads",
+     "{what} | {observation} | {games:,} | {one:,.0f} | {two}"),
     ("docs/reference/benchmark.md", "costs", costs,
      "what | value",
      "{what} | {shown} {unit}"),

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from four_seasons_env.experiments.command_line import run_command, track
 from four_seasons_env.experiments.results.out_folder import check_out
+from four_seasons_env.observations import OBSERVATIONS
 from four_seasons_env.rules import get_rules
 
 if TYPE_CHECKING:
@@ -109,7 +110,7 @@ def _measurements(run: Bench) -> list[Callable[[], list[dict[str, Any]]]]:
     """Functions that measure one after the other; each returns a row for each of its rates."""
     sizes = [(games, threads) for threads in run.threads for games in run.games if threads <= games]
     every: list[Callable[[], list[dict[str, Any]]]] = []
-    for observation in ("tops", "cards"):
+    for observation in OBSERVATIONS:
         every.append(partial(_single, run, observation))
         every += [partial(_vector, run, observation, *size) for size in sizes]
     return every + [partial(_next_deal, run, *size) for size in sizes if size[0] <= _MOST_DECISIONS]

@@ -96,7 +96,7 @@ def write_rows(places, ranks, piles, reserve, rows):
                 state = _BOTTOM if host == NO_CARD else _ON + host // ranks
                 if place - IN_PILES == reserve:
                     state = _RESERVE
-                out[n] = _COVER + _COVERS * card + min(np.int64(count), _COVERS - 1)
+                out[n] = _COVER + _COVERS * card + min(int(count), _COVERS - 1)
                 n += 1
             elif place == IN_STOCK and count:
                 out[n] = _ORDER + _STEP_COUNT * card + _STEPS[count - 1]

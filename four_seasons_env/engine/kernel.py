@@ -700,7 +700,7 @@ def foundation_top(g, rule, suit):
 def moved_card(g, rule, source, target):
     """The card that a legal move takes from a pile or a foundation.
 
-    Of a run it is the bottom card: that of the shortest packed part that fits the target.
+    If a run moves, it is the bottom card of the shortest packed part that fits the target.
     """
     if source >= FOUNDATION:
         return np.uint8(foundation_top(g, rule, source - FOUNDATION))

@@ -239,7 +239,7 @@ class RunningGames(abc.ABC):
         chosen = dealt
         if self._autoreset == stepping.SAME_STEP:
             chosen, own = self.done, self._buffers
-            own.has_final[chosen] = True
+            own.dealt[chosen] = True
             own.final_episodes[chosen] = self.episodes[chosen]
             own.final_masks[chosen] = self.masks[chosen]
             own.final_observations[chosen] = out[chosen]
@@ -261,10 +261,9 @@ class RunningGames(abc.ABC):
             return finals
         # Not made by `np.zeros_like`, which writes the zeros: `np.zeros` takes no memory for rows
         # of games that have not ended.
-        new: Any = [np.zeros(each.shape, each.dtype) for each in finals]
-        for to, each in zip(new, finals, strict=True):
-            to[self.done] = each[self.done]
-        return tuple(new)
+        new = tuple(np.zeros(each.shape, each.dtype) for each in finals)
+        stepping.copy_finals(self.done, *finals, *new)
+        return new
 
     def observe(self, out: NDArray[Any]) -> None:
         """Write the observation of each game into an array of the shape of ``observations``."""
@@ -344,7 +343,7 @@ class RunningGames(abc.ABC):
             "done": self.done,
             "streams": self._streams,
             **self._draws(),
-            "has_final": np.zeros_like(self.done),
+            "dealt": np.zeros_like(self.done),
             "final_episodes": np.zeros_like(self.episodes),
             "final_masks": np.zeros_like(self.masks),
             "final_observations": np.zeros(self.observations.shape, self.observations.dtype),

@@ -81,8 +81,8 @@ class Buffers(NamedTuple):
     streams: NDArray[np.uint64]  # (n,), of the deals to come
     choices: NDArray[np.int64]  # (m,), deals to draw from
     draws: NDArray[np.int64]  # (n, 2), each game's share of them: first and how many; 0: any deal
-    has_final: NDArray[np.bool_]  # (n,), an episode has ended in this step, and its game goes on
-    final_episodes: NDArray[np.void]  # as `episodes`, of these; zeros for other games
+    dealt: NDArray[np.bool_]  # (n,), games that this step has dealt again
+    final_episodes: NDArray[np.void]  # as `episodes`, of their last episodes; zeros for other games
     final_masks: NDArray[np.int8]
     final_observations: NDArray[Any]  # (n, slots)
 
@@ -194,19 +194,20 @@ def keep_final(i, buffers):
     buffers.final_episodes[i] = buffers.episodes[i]
     for k in range(buffers.masks.shape[1]):  # the assignment of an array compiles for a second
         buffers.final_masks[i, k] = buffers.masks[i, k]
-    buffers.has_final[i] = True
+    buffers.dealt[i] = True
 
 
 @internal
-def clear_final(i, has_final, episodes, masks, observations):
-    """Write zeros over what has been kept of a game's last episode."""
-    final = episodes[i]
+def clear_final(i, bundle):
+    """Write zeros over the final values of a game's last episode."""
+    buffers = bundle.buffers
+    final = buffers.final_episodes[i]
     final.deal = final.steps = final.cards_up = 0
     final.score = 0.0
     final.won = final.illegal = final.over = False
-    masks[i] = 0
-    observations[i] = 0
-    has_final[i] = False
+    buffers.final_masks[i] = 0
+    buffers.final_observations[i] = 0
+    buffers.dealt[i] = False
 
 
 @inlined
@@ -282,20 +283,21 @@ def _step(bundle, first, last, actions, out):
     # Taken out of the tuple once: inside the loop that costs time.
     games, episodes, words, masks = buffers.games, buffers.episodes, buffers.words, buffers.masks
     runs, seen, shown, counts = buffers.runs, buffers.seen, buffers.shown, buffers.counts
-    rewards, done, has_final = buffers.rewards, buffers.done, buffers.has_final
+    rewards, done, dealt = buffers.rewards, buffers.done, buffers.dealt
     terminated, truncated = buffers.terminated, buffers.truncated
-    final_episodes, final_masks = buffers.final_episodes, buffers.final_masks
-    final_observations = buffers.final_observations
     rule, mask, kind = settings.rules[0], settings.mask, settings.observation
-    ended = 0
     for i in range(first, last):
+        if dealt[i]:
+            clear_final(i, bundle)
         if settings.autoreset == NEXT_STEP and done[i]:
             no_step(i, buffers)
+            dealt[i] = True
             if settings.deals_again:
                 _write(i, bundle, DEAL)
+    ended = 0
+    for i in range(first, last):  # rare cases have their own loops: this one is faster
+        if dealt[i]:
             continue
-        if has_final[i]:
-            clear_final(i, has_final, final_episodes, final_masks, final_observations)
         g = games[i]
         episode = episodes[i]
         before = np.int64(g.cards_up)  # the cards that this step puts up earn the reward
@@ -313,13 +315,24 @@ def _step(bundle, first, last, actions, out):
         rewards[i], truncated[i] = end_step(g, rule, episode, before, settings)
         terminated[i] = episode.over
         done[i] = terminated[i] or truncated[i]
-        if done[i]:
-            ended += 1
-            if settings.autoreset == SAME_STEP and settings.deals_again:
+        ended += done[i]
+    if ended and settings.autoreset == SAME_STEP and settings.deals_again:
+        for i in range(first, last):
+            if done[i]:
                 _write(i, bundle, END)
     # One pass over all games is faster than one for each.
     show_all(counts[first:last], settings.shares, out[first:last])
     return ended
+
+
+@jit
+def copy_finals(done, episodes, masks, observations, to_episodes, to_masks, to_observations):
+    """Copy the rows of episodes that have ended."""
+    for i in range(len(done)):
+        if done[i]:
+            to_episodes[i] = episodes[i]
+            to_masks[i] = masks[i]
+            to_observations[i] = observations[i]
 
 
 @jit

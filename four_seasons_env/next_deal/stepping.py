@@ -89,7 +89,7 @@ class NextDealBuffers(NamedTuple):
     streams: NDArray[np.uint64]  # these seven as in `episodes.stepping.Buffers`
     choices: NDArray[np.int64]
     draws: NDArray[np.int64]
-    has_final: NDArray[np.bool_]
+    dealt: NDArray[np.bool_]
     final_episodes: NDArray[np.void]
     final_masks: NDArray[np.int8]
     final_observations: NDArray[Any]
@@ -318,9 +318,8 @@ def _step(i, bundle, actions, out):
     done, rule = buffers.done, settings.rules[0]
     g, episode = buffers.games[i], buffers.episodes[i]
     buffers.played[i] = -1
-    if buffers.has_final[i]:
-        finals = buffers.final_episodes, buffers.final_masks, buffers.final_observations
-        clear_final(i, buffers.has_final, *finals)
+    if buffers.dealt[i]:
+        clear_final(i, bundle)
     if settings.autoreset == NEXT_STEP and done[i]:
         no_step(i, buffers)
         if settings.deals_again:

@@ -15,13 +15,14 @@ from four_seasons_env.experiments.bench import (
     bench,
     main,
 )
+from four_seasons_env.observations import OBSERVATIONS
 
 
 def test_a_benchmark_writes_table_and_plot(tmp_path: Path) -> None:
     table = bench(Bench(games=[1, 32], threads=[1, 2], seconds=0.01, out=tmp_path))
     sizes = [(1, 1), (32, 1), (32, 2)]
     expected: list[tuple[object, ...]] = []
-    for observation in ("tops", "cards"):
+    for observation in OBSERVATIONS:
         expected.append((SINGLE, 1, 1, observation))
         expected += [
             (what, games, threads, observation)
