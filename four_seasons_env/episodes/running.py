@@ -261,8 +261,10 @@ class RunningGames(abc.ABC):
             return finals
         # Not made by `np.zeros_like`, which writes the zeros: `np.zeros` takes no memory for rows
         # of games that have not ended.
+        rows = np.flatnonzero(self.done)
         new = tuple(np.zeros(each.shape, each.dtype) for each in finals)
-        stepping.copy_finals(self.done, *finals, *new)
+        for to, each in zip(new, finals, strict=True):
+            to[rows] = each[rows]
         return new
 
     def observe(self, out: NDArray[Any]) -> None:

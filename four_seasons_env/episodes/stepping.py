@@ -326,16 +326,6 @@ def _step(bundle, first, last, actions, out):
 
 
 @jit
-def copy_finals(done, episodes, masks, observations, to_episodes, to_masks, to_observations):
-    """Copy the rows of episodes that have ended."""
-    for i in range(len(done)):
-        if done[i]:
-            to_episodes[i] = episodes[i]
-            to_masks[i] = masks[i]
-            to_observations[i] = observations[i]
-
-
-@jit
 def show_some(counts, shares, out, chosen):
     """Write the observations of the chosen games."""
     for i in range(len(chosen)):
