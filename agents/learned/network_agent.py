@@ -1,24 +1,27 @@
-"""`NetworkAgent`: plays a network whose actions are moves."""
+"""`NetworkAgent`: plays a network that scores moves, without torch."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from four_seasons_env.agents.network.evaluation import apply_to_all, dense_layer
+from four_seasons_env.agents.network.evaluation import apply_to_all, dense_layer, tensor_of
+from four_seasons_env.agents.network.rows import (
+    MOVE_ROWS,
+    ROWS,
+    move_rows_of,
+    move_widths_of,
+    rows_of,
+    score_moves,
+    sum_rows,
+)
 from four_seasons_env.agents.policy_files import PolicyCard, PolicyFileError
-from four_seasons_env.arguments import nearest
 from four_seasons_env.engine.kernel import compile_rules
-from four_seasons_env.engine.moves import all_moves
-from four_seasons_env.observations import KINDS, VECTORS, encode_all, observation_length
+from four_seasons_env.observations import KINDS, encode_all, observation_length
 from four_seasons_env.rules import Rules
-
-HIDDEN, LAST = "mlp_extractor.policy_net.", "action_net."
-"""Prefixes of the weights' names in the policy of Stable-Baselines3."""
 
 
 class NetworkAgent:
@@ -29,7 +32,8 @@ class NetworkAgent:
     Args:
         rules: the rule set to play.
         card: describes the network.
-        weights: its tensors, by their names in the policy of Stable-Baselines3.
+        weights: its tensors, by their names in
+            `four_seasons_env.agents.network.places.MoveNetwork`.
         deterministic: choose the legal move with the highest score (True), or sample one (False or
             None).
 
@@ -44,37 +48,33 @@ class NetworkAgent:
         weights: Mapping[str, NDArray[np.float32]],
         deterministic: bool | None = None,
     ) -> None:
-        if card.observation not in VECTORS:
-            hint = nearest(card.observation, VECTORS)
-            raise PolicyFileError(f"unknown observation {card.observation!r}: {hint}")
         self.mask = card.mask
         self.train_seed = card.training.get("seed")
-        self.observation = card.observation
         self.deterministic = bool(deterministic)
-        self._rule = compile_rules(rules)
-        self._kind = KINDS[card.observation]
-        self._length = observation_length(rules, card.observation)
-        sizes = [self._length, *card.layers, len(all_moves(rules))]
-        names = [f"{HIDDEN}{2 * i}" for i in range(len(card.layers))] + [LAST.rstrip(".")]
+        self._rules = rules
         try:
-            self._layers = [
-                dense_layer(weights, name, *shape)
-                for name, shape in zip(names, pairwise(sizes), strict=True)
-            ]
-        except PolicyFileError as error:
-            raise PolicyFileError(
-                f"with observation {card.observation!r} and layers {card.layers}: {error}"
-            ) from None
+            widths = move_widths_of(card.layers)
+        except ValueError as error:
+            raise PolicyFileError(str(error)) from None
+        self._table = tensor_of(weights, "encoder.table", (ROWS, widths.position))
+        self._dense = dense_layer(weights, "dense", widths.position, widths.move + widths.value)
+        self._moves = tensor_of(weights, "moves", (MOVE_ROWS, widths.move))
+        self._weights = tensor_of(weights, "score", (widths.move,))
 
     def scores(self, games: NDArray[Any], masks: NDArray[np.int8]) -> NDArray[np.float32]:
         """The score of each move, minus infinity where it is illegal; float32 of shape (n, A)."""
-        x = np.empty((len(games), self._length), np.float32)
-        encode_all(games, self._rule, self._kind, x)
-        for i, layer in enumerate(self._layers):
-            out = np.empty((len(games), len(layer.bias)), np.float32)
-            apply_to_all(np.maximum(x, 0) if i else x, layer, out)
-            x = out
-        return np.where(masks, x, -np.inf)
+        places = np.empty((len(games), observation_length(self._rules, "places")), np.uint8)
+        encode_all(games, compile_rules(self._rules), KINDS["places"], places)
+        sums = np.empty((len(games), self._table.shape[1]), np.float32)
+        sum_rows(rows_of(places, self._rules), self._table, sums)
+        hidden = np.empty((len(games), len(self._dense.bias)), np.float32)
+        apply_to_all(np.maximum(sums, 0), self._dense, hidden)
+        marked, rows = np.flatnonzero(masks), move_rows_of(places, masks, self._rules)
+        each = np.empty(len(marked), np.float32)
+        score_moves(hidden, marked, rows, self._moves, self._weights, each)
+        scores = np.full(masks.shape, -np.inf, np.float32)
+        scores.ravel()[marked] = each
+        return scores
 
     def act(
         self, games: NDArray[Any], masks: NDArray[np.int8], rng: np.random.Generator

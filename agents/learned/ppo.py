@@ -1,7 +1,7 @@
 """`maskable_ppo` and `next_deal_ppo`: sb3-contrib's MaskablePPO, unmodified, as two learners.
 
-The actions of the first are moves, and its networks are multilayer perceptrons. The actions of the
-second are positions (`four_seasons_env.next_deal`), and one network reads each position
+The actions of the first are moves (`four_seasons_env.agents.learned.move_policy`). The actions of
+the second are positions (`four_seasons_env.next_deal`), and one network reads each position
 (`four_seasons_env.agents.learned.candidate_policy`). `Variant` names all that differs between them.
 Hyperparameters are in the YAML files of the same names.
 
@@ -24,9 +24,10 @@ from stable_baselines3.common.logger import Logger
 
 from four_seasons_env.adapters.sb3 import FourSeasonsNextDealVecEnv, FourSeasonsVecEnv
 from four_seasons_env.agents.learned.candidate_policy import CandidatePolicy, TableEncoder
-from four_seasons_env.agents.learned.network_agent import HIDDEN, LAST
+from four_seasons_env.agents.learned.move_policy import MovePolicy
 from four_seasons_env.agents.learned.next_deal_agent import SOLVER
 from four_seasons_env.agents.network.evaluation import widths_of
+from four_seasons_env.agents.network.rows import move_widths_of
 from four_seasons_env.agents.policy_files import PolicyCard, rules_fields
 from four_seasons_env.agents.training import (
     GamePool,
@@ -38,7 +39,6 @@ from four_seasons_env.agents.training import (
 )
 from four_seasons_env.engine.repeats import MASKS
 from four_seasons_env.next_deal.stepping import ENDINGS
-from four_seasons_env.observations import VECTORS
 from four_seasons_env.positions.enumeration import ORDERS
 from four_seasons_env.rewards import REWARDS
 from four_seasons_env.rules import Rules
@@ -84,8 +84,15 @@ class PpoSettings:
 class MaskablePpoSettings(PpoSettings):
     """The hyperparameters in `maskable_ppo.yaml`."""
 
-    observation: Annotated[str, one_of(VECTORS)]
     mask: Annotated[str, one_of(MASKS)]
+
+    def __post_init__(self) -> None:
+        """Check the layers.
+
+        Raises:
+            ValueError: see `move_widths_of`.
+        """
+        move_widths_of(self.layers)
 
 
 @dataclass(kw_only=True)
@@ -121,14 +128,14 @@ class Variant:
     """All that differs between the learners."""
 
     env: type[FourSeasonsVecEnv]
+    fixed: dict[str, Any]
+    """Arguments of the environment that are no hyperparameters."""
     env_arguments: tuple[str, ...]
     """Hyperparameters that the environment takes under the same names."""
     policy: Any
     """A policy class of Stable-Baselines3, or a name that MaskablePPO knows."""
-    policy_arguments: Callable[[list[int]], dict[str, Any]]
-    """Returns the arguments of the policy class for the hyperparameter `layers`."""
-    device: str
-    """"auto" for a GPU if torch finds one, or "cpu"."""
+    policy_arguments: Callable[[Rules, list[int]], dict[str, Any]]
+    """Returns the arguments of the policy class for rules and the hyperparameter `layers`."""
     played_weights: dict[str, str]
     """Prefixes of the names of the weights that a player needs, and what replaces them."""
     card_fields: Callable[[Any], dict[str, Any]]
@@ -137,8 +144,13 @@ class Variant:
 
 
 class Ppo(Learner):
-    """A model of Stable-Baselines3, and the mean of its weights."""
+    """A model of Stable-Baselines3, and the mean of its weights.
 
+    It trains in one thread on the CPU: with its small batches two are no faster, and take nearly
+    twice the processor time. Use more cores for more seeds.
+    """
+
+    threads = 1
     run_steps = "20M"
     log_steps = 32_768
     smallest = {"games": 2, "n_steps": 64, "batch_size": 64, "max_moves": 50}  # games end
@@ -151,7 +163,7 @@ class Ppo(Learner):
         super().__init__(rules, settings, seed, pool)
         variant = self.variant
         arguments = {name: getattr(settings, name) for name in variant.env_arguments}
-        env = variant.env(settings.games, rules=rules, **arguments)
+        env = variant.env(settings.games, rules=rules, **variant.fixed, **arguments)
         self._done = 0.0
         self.model: Any = MaskablePPO(
             variant.policy,
@@ -159,8 +171,8 @@ class Ppo(Learner):
             # Stable-Baselines3's own schedule follows the steps, this one also a limit of time.
             learning_rate=lambda _: settings.rate(self._done),
             **{name: getattr(settings, name) for name in _PPO_ARGUMENTS},
-            policy_kwargs=variant.policy_arguments(settings.layers),
-            device=variant.device,
+            policy_kwargs=variant.policy_arguments(rules, settings.layers),
+            device="cpu",
             seed=self.seed,
         )
         self.model.set_logger(Logger(None, []))
@@ -175,12 +187,9 @@ class Ppo(Learner):
         return int(self.model.num_timesteps)
 
     def describe(self) -> str:
-        """Its games, weights and device."""
+        """Its games and weights."""
         weights = sum(each.numel() for each in self.model.policy.parameters())
-        return (
-            f"{self.settings.games:,} games side by side, {weights:,} weights, on "
-            f"{self.model.device}"
-        )
+        return f"{self.settings.games:,} games side by side, {weights:,} weights"
 
     def update(self, done: float) -> Update:
         """One rollout, and what is learned from it."""
@@ -222,9 +231,9 @@ class Ppo(Learner):
 
     def load(self, folder: Path) -> None:
         """See `Learner.load`; the next update starts new episodes."""
-        state = torch.load(folder / _STATE, weights_only=True, map_location=self.model.device)
+        state = torch.load(folder / _STATE, weights_only=True, map_location="cpu")
         self.model.num_timesteps = state["steps"]
-        self.model.set_parameters(state["parameters"], device=self.model.device)
+        self.model.set_parameters(state["parameters"], device="cpu")
         self.average.restore(state["average"])
         # By the seed of the run alone, the first deals would be learned from again.
         seed = np.random.SeedSequence([self.seed, self.steps]).generate_state(1)[0]
@@ -240,45 +249,43 @@ class MoveLevelPpo(Ppo):
     unit = "moves"
     variant = Variant(
         env=FourSeasonsVecEnv,
-        env_arguments=("observation", "mask", "reward", "max_moves"),
-        policy="MlpPolicy",
-        policy_arguments=lambda layers: {
-            "net_arch": {"pi": layers, "vf": layers},
-            "activation_fn": torch.nn.ReLU,
+        fixed={"observation": "places"},
+        env_arguments=("mask", "reward", "max_moves"),
+        policy=MovePolicy,
+        policy_arguments=lambda rules, layers: {
+            "rules": rules,
+            "layers": layers,
+            "optimizer_kwargs": {"betas": (0.9, 0.99), "eps": 1e-5, "fused": True},
         },
-        device="auto",
-        played_weights={HIDDEN: HIDDEN, LAST: LAST},
-        card_fields=lambda settings: {
-            "observation": settings.observation,
-            "mask": settings.mask,
-        },
+        played_weights={"network.": ""},
+        card_fields=lambda settings: {"observation": "places", "mask": settings.mask},
     )
+
+    def update(self, done: float) -> Update:
+        """See `Learner.update`; the weight of the entropy falls, too."""
+        self.model.ent_coef = self.settings.ent_coef * max(1 - done, 0.1)
+        return super().update(done)
 
 
 class NextDealPpo(Ppo):
-    """MaskablePPO whose actions are positions.
-
-    It trains in one thread: with its small batches two are no faster, and take nearly twice the
-    processor time. Use more cores for more seeds.
-    """
+    """MaskablePPO whose actions are positions."""
 
     name = "next_deal_ppo"
     schema = NextDealPpoSettings
     settings_file = Path(__file__).with_name("next_deal_ppo.yaml")
     unit = "decisions"
-    threads = 1
     variant = Variant(
         env=FourSeasonsNextDealVecEnv,
+        fixed={},
         env_arguments=(
             *("candidates", "expansions", "order", "endings", "ending_expansions"),
             *("reward", "max_moves"),
         ),
         policy=CandidatePolicy,
-        policy_arguments=lambda layers: {
+        policy_arguments=lambda _, layers: {
             "features_extractor_class": TableEncoder,
             "features_extractor_kwargs": {"widths": layers},
         },
-        device="cpu",
         played_weights={"features_extractor.network.": "", "mlp_extractor.": ""},
         card_fields=lambda settings: {
             "observation": "features",

@@ -1,16 +1,31 @@
-"""`PlacesEncoder`: the first layer of networks over `places`, as a torch module.
+"""Networks over `places` as torch modules: `PlacesEncoder` and `MoveNetwork`.
 
-`four_seasons_env.agents.network.rows` computes the same without torch.
+On the CPU, compiled code adds up the rows of positions and moves: torch's `EmbeddingBag`, which
+does it on other devices, takes several times as long for the gradient.
+`four_seasons_env.agents.network.rows` has the same functions for players without torch.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import nn
 
-from four_seasons_env.agents.network.rows import ROWS, add_slopes, rows_of, sum_rows
+from four_seasons_env.agents.network.rows import (
+    MOVE_ROWS,
+    ROWS,
+    add_move_slopes,
+    add_slopes,
+    move_rows_of,
+    move_widths_of,
+    rows_of,
+    score_moves,
+    sum_rows,
+)
 from four_seasons_env.rules import Rules
 
 
@@ -33,6 +48,29 @@ class _SumRows(torch.autograd.Function):
         return None, gradient
 
 
+class _ScoreMoves(torch.autograd.Function):
+    """`score_moves` and `add_move_slopes` for torch, on the CPU."""
+
+    @staticmethod
+    def forward(
+        ctx: Any, marked: torch.Tensor, rows: torch.Tensor, *inputs: torch.Tensor
+    ) -> torch.Tensor:
+        """The scores, float32 of shape (m,); the inputs are hidden, table and weights."""
+        hidden, table, weights = (each.detach().contiguous().numpy() for each in inputs)
+        ctx.arguments = hidden, marked.numpy(), rows.numpy(), table, weights
+        scores = torch.empty(len(marked))
+        score_moves(*ctx.arguments, scores.numpy())
+        return scores
+
+    @staticmethod
+    def backward(ctx: Any, *slopes: torch.Tensor) -> Any:
+        """The gradients of the inputs."""
+        hidden, _, _, table, weights = ctx.arguments
+        gradients = tuple(np.zeros_like(each) for each in (hidden, table, weights))
+        add_move_slopes(*ctx.arguments, slopes[0].contiguous().numpy(), gradients)
+        return None, None, *map(torch.from_numpy, gradients)
+
+
 class PlacesEncoder(nn.Module):
     """The sums of the rows of positions.
 
@@ -48,20 +86,95 @@ class PlacesEncoder(nn.Module):
         super().__init__()
         self.rules, self.width = rules, width
         self.table = nn.Parameter(0.1 * torch.randn(ROWS, width))
+        with torch.no_grad():
+            self.table[0] = 0
 
     def forward(self, places: torch.Tensor) -> torch.Tensor:
         """The sums, float32 of shape (n, width).
 
-        On the CPU, compiled code adds up the rows: torch's `EmbeddingBag`, which sums them on other
-        devices, takes several times as long for the gradient.
-
         Args:
             places: observations of shape (n, slots), uint8 or as Stable-Baselines3 converts them.
         """
-        observed = places.to("cpu", torch.uint8).contiguous().numpy()
-        rows = torch.from_numpy(rows_of(observed, self.rules))
+        return self.sum(torch.from_numpy(rows_of(_array(places), self.rules)))
+
+    def sum(self, rows: torch.Tensor) -> torch.Tensor:
+        """The sums of rows, int16 of shape (n, MOST_ROWS), as `rows_of` returns them."""
         if self.table.device.type == "cpu":
             sums: torch.Tensor = _SumRows.apply(rows, self.table)  # type: ignore[no-untyped-call]
             return sums
-        on_device = rows.to(self.table.device, torch.long)
-        return nn.functional.embedding_bag(on_device, self.table, mode="sum", padding_idx=0)
+        return _bags(rows, self.table)
+
+
+class MoveNetwork(nn.Module):
+    """Scores the moves of positions, and values the positions.
+
+    A position's sum of rows goes through one dense layer. Its first part meets the rows of each
+    move, and gives the move's score; its second part gives the value.
+
+    Args:
+        rules: the rule set.
+        layers: the three `MoveWidths`.
+    """
+
+    def __init__(self, rules: Rules, layers: Sequence[int] = (128, 64, 32)) -> None:
+        super().__init__()
+        width, self.units, value_units = move_widths_of(layers)
+        self.rules = rules
+        self.encoder = PlacesEncoder(rules, width)
+        self.dense = nn.Linear(width, self.units + value_units)
+        self.moves = nn.Parameter(0.3 * torch.randn(MOVE_ROWS, self.units))
+        self.score = nn.Parameter(0.02 * torch.randn(self.units))
+        self.value = nn.Linear(value_units, 1)
+        with torch.no_grad():
+            self.moves[0] = 0
+            nn.init.normal_(self.dense.weight, std=(2 / width) ** 0.5)
+            nn.init.normal_(self.value.weight, std=0.02)
+            nn.init.zeros_(self.dense.bias)
+            nn.init.zeros_(self.value.bias)
+
+    def forward(
+        self, places: torch.Tensor, masks: torch.Tensor
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        """Scores, float32 of shape (n, A), and values, of shape (n,).
+
+        Args:
+            places: observations of shape (n, slots).
+            masks: bool of shape (n, A); the scores of other moves are -1e8.
+        """
+        observed = _array(places)
+        rows = rows_of(observed, self.rules)
+        moves = move_rows_of(observed, masks.cpu().contiguous().numpy(), self.rules)
+        return self.score_rows(torch.from_numpy(rows), torch.from_numpy(moves), masks)
+
+    def score_rows(
+        self, rows: torch.Tensor, moves: torch.Tensor, masks: torch.Tensor
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        """`forward` for the rows of positions and of moves, which may be kept for several epochs.
+
+        Args:
+            rows: int16 of shape (n, MOST_ROWS), as `rows_of` returns them.
+            moves: int16 of shape (n, A, 4), as `move_rows_of` returns them.
+            masks: bool of shape (n, A).
+        """
+        hidden = self.dense(torch.relu(self.encoder.sum(rows)))
+        values = self.value(torch.relu(hidden[:, self.units :])).squeeze(1)
+        mine, marked = hidden[:, : self.units], masks.flatten().nonzero().squeeze(1)
+        if mine.device.type == "cpu":
+            each = _ScoreMoves.apply(marked, moves, mine, self.moves, self.score)  # type: ignore[no-untyped-call]
+        else:
+            sums = mine[marked // masks.shape[1]] + _bags(moves.view(-1, 4)[marked], self.moves)
+            each = torch.relu(sums) @ self.score
+        scores = torch.full((masks.numel(),), -1e8, device=mine.device)
+        return scores.index_copy(0, marked, each).view(masks.shape), values
+
+
+def _array(places: torch.Tensor) -> NDArray[np.uint8]:
+    """Observations as compiled code reads them."""
+    observed: NDArray[np.uint8] = places.to("cpu", torch.uint8).contiguous().numpy()
+    return observed
+
+
+def _bags(rows: torch.Tensor, table: torch.Tensor) -> torch.Tensor:
+    """The sums of rows of a table on another device."""
+    on_device = rows.to(table.device, torch.long)
+    return nn.functional.embedding_bag(on_device, table, mode="sum", padding_idx=0)

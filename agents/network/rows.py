@@ -1,15 +1,16 @@
-"""The observation `places` as sums of table rows, the first layer of networks over moves.
+"""Positions and moves as rows of tables: what networks over `places` read.
 
-A position is about seventy rows of one table, and the layer's output is their sum. That is the same
-as a dense layer over one-hot inputs, at a tenth of the work. Piles carry no number, because their
-order has no meaning: a card's place is the card that it lies on.
+A position is about seventy rows of one table, and the network's first layer is their sum. That is
+the same as a dense layer over one-hot inputs, at a tenth of the work. A move is up to four rows of
+another. Piles carry no number, because their order has no meaning: a card's place is the card that
+it lies on. Row 0 is none: it fills the room that a position or a move does not need.
 
 ==========  ===================================================================================
-rows        meaning
+rows        of a position
 ==========  ===================================================================================
-52 x 9      for each card that is not in the stock: on its foundation, in the waste, at the
-            bottom of a pile, on a card of clubs, spades, hearts or diamonds (its rank follows from
-            packing), or in the reserve; the first is unused
+52 x 9      for each card that is not in the stock, its place: its foundation, the waste, the
+            bottom of a pile, a card of clubs, spades, hearts or diamonds (its rank follows from
+            packing), or the reserve; the first is unused
 52 x 8      for each card of a pile: cards that lie on it, 0 to 7 and more
 52 x 12     for each card of the waste: cards that lie on it, in 12 steps
 52 x 12     for each card of a known stock: cards that are dealt before it, in 12 steps
@@ -19,16 +20,32 @@ rows        meaning
 3           redeals left
 ==========  ===================================================================================
 
-Row 0 is none: it fills the room that a position does not need.
+==========  ===================================================================================
+rows        of a move
+==========  ===================================================================================
+52 x 9      the card that moves (of a run, the top card), with its place before the move, as
+            above; the first is the stock
+52 x 9      the card, with its place after the move
+106         the card under it in a pile (52) or in the waste (52), which becomes free, or none
+            there (2); for a deal, the waste's top card, which is covered
+14          cards in the pile that it goes to, 0 to 13 and more
+53          for a deal: cards in the stock
+3           for a redeal: redeals left
+==========  ===================================================================================
 """
 
 from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from four_seasons_env.engine.deals import NO_CARD
-from four_seasons_env.engine.jit import jit
+from four_seasons_env.engine.jit import internal, jit
+from four_seasons_env.engine.kernel import compile_rules
+from four_seasons_env.engine.moves import FOUNDATION, STOCK, WASTE
 from four_seasons_env.observations import IN_FOUNDATION, IN_PILES, IN_STOCK, IN_WASTE
 from four_seasons_env.rules import Rules
 
@@ -38,6 +55,7 @@ _STATES, _COVERS = 9, 8
 _STEPS = np.array([0, 1, 2, 3, 4, 5, 6, 7, 8, 8, 9, 9, 9, *[10] * 5, *[11] * 35])
 """The step of a number of cards, 0 to 52: exact for few cards."""
 _STEP_COUNT = 12
+_LANES = 16
 
 _STATE = 1  # the first row of each part of the table; row 0 is none
 _COVER = _STATE + NO_CARD * _STATES
@@ -53,34 +71,97 @@ ROWS = _REDEALS + 3
 MOST_ROWS = 2 * NO_CARD + 4
 """Rows of a position at most."""
 
+_FROM = 1  # the first row of each part of the moves' table
+_TO = _FROM + NO_CARD * _STATES
+_UNDER = _TO + NO_CARD * _STATES
+_TARGET_HEIGHT = _UNDER + 2 * (NO_CARD + 1)
+_HEIGHTS = 14
+_DEAL = _TARGET_HEIGHT + _HEIGHTS
+_REDEAL = _DEAL + 53
+MOVE_ROWS = _REDEAL + 3
+"""Rows of the moves' table."""
+
+
+class MoveWidths(NamedTuple):
+    """The `layers` of a network over moves; see `four_seasons_env.agents.network.places`."""
+
+    position: int  # numbers in a row of a position
+    move: int  # units that meet the rows of a move, and numbers in these
+    value: int  # units of the value
+
+
+def move_widths_of(layers: Sequence[int]) -> MoveWidths:
+    """The widths in the `layers` of a policy's card or of hyperparameters.
+
+    Raises:
+        ValueError: unless they are three, and the second is a multiple of 16.
+    """
+    if len(layers) != len(MoveWidths._fields) or layers[1] % _LANES:
+        raise ValueError(
+            f"layers must be three numbers (position, move, value), the second a multiple of "
+            f"{_LANES}, not {list(layers)}"
+        )
+    return MoveWidths(*layers)
+
 
 def rows_of(places: NDArray[np.uint8], rules: Rules) -> NDArray[np.int16]:
     """The rows of observations of shape (n, slots), int16 of shape (n, MOST_ROWS)."""
     rows = np.zeros((len(places), MOST_ROWS), np.int16)
-    reserve = -1 if rules.reserve_pile is None else rules.reserve_pile
-    write_rows(places, rules.ranks, rules.piles, reserve, rows)
+    write_rows(places, compile_rules(rules), rows)
     return rows
 
 
+def move_rows_of(
+    places: NDArray[np.uint8], masks: NDArray[np.int8 | np.bool_], rules: Rules
+) -> NDArray[np.int16]:
+    """The rows of the marked moves of observations, int16 of shape (n, A, 4); others are 0.
+
+    Args:
+        places: (n, slots).
+        masks: (n, A).
+        rules: of both.
+    """
+    rows = np.zeros((*masks.shape, 4), np.int16)
+    _write_move_rows(places, masks.view(np.int8), compile_rules(rules), rows)
+    return rows
+
+
+@internal
+def _read_layers(where, counts, rule, at):
+    """Write the card at each place under a number of cards, or none: (P + 1, 53), waste last."""
+    flat = at.ravel()
+    for i in range(len(flat)):
+        flat[i] = NO_CARD
+    for card in range(len(where)):
+        if where[card] >= IN_PILES:
+            at[where[card] - IN_PILES, counts[card]] = card
+        elif where[card] == IN_WASTE:
+            at[rule.piles, counts[card]] = card
+
+
+@internal
+def _state_on(rule, pile, host):
+    """The state of a card in a pile, on the host or at the bottom."""
+    if pile == rule.reserve:
+        return _RESERVE
+    return _BOTTOM if host == NO_CARD else _ON + np.int64(host) // rule.ranks
+
+
 @jit
-def write_rows(places, ranks, piles, reserve, rows):
+def write_rows(places, rules, rows):
     """Write the rows of positions.
 
     Args:
         places: uint8 (n, slots), the observation `places` of a rule set.
-        ranks: of the rule set.
-        piles: of the rule set.
-        reserve: its reserve pile, or -1.
+        rules: RULE (1,).
         rows: int16 (n, MOST_ROWS), all 0; rows come first.
     """
-    cards = 4 * ranks
-    at = np.empty((piles, 53), np.int64)  # [pile, cards that lie on it] -> card
+    rule = rules[0]
+    cards, piles = rule.cards, rule.piles
+    at = np.empty((piles + 1, 53), np.uint8)
     for i in range(len(places)):
         where, counts, out = places[i, :cards], places[i, cards : 2 * cards], rows[i]
-        at[:] = NO_CARD
-        for card in range(cards):
-            if where[card] >= IN_PILES:
-                at[where[card] - IN_PILES, counts[card]] = card
+        _read_layers(where, counts, rule, at)
         n = 0
         for card in range(cards):
             place, count = np.int64(where[card]), np.int64(counts[card])
@@ -92,10 +173,8 @@ def write_rows(places, ranks, piles, reserve, rows):
                 out[n] = _DEPTH + _STEP_COUNT * card + _STEPS[count]
                 n += 1
             elif place >= IN_PILES:
-                host = at[place - IN_PILES, count + 1]
-                state = _BOTTOM if host == NO_CARD else _ON + host // ranks
-                if place - IN_PILES == reserve:
-                    state = _RESERVE
+                pile = place - IN_PILES
+                state = _state_on(rule, pile, at[pile, count + 1])
                 out[n] = _COVER + _COVERS * card + min(int(count), _COVERS - 1)
                 n += 1
             elif place == IN_STOCK and count:
@@ -106,11 +185,66 @@ def write_rows(places, ranks, piles, reserve, rows):
                 n += 1
         spaces = 0
         for pile in range(piles):
-            spaces += at[pile, 0] == NO_CARD
+            if at[pile, 0] == NO_CARD:
+                spaces += 1
         out[n] = _BASE + places[i, 2 * cards]
         out[n + 1] = _STOCK + places[i, 2 * cards + 1]
         out[n + 2] = _SPACES + spaces
         out[n + 3] = _REDEALS + places[i, 2 * cards + 2]
+
+
+@jit
+def _write_move_rows(places, masks, rules, rows):
+    """`move_rows_of` for rows that are all 0."""
+    rule = rules[0]
+    at = np.empty((rule.piles + 1, 53), np.uint8)
+    for i in range(len(places)):
+        where, counts = places[i, : rule.cards], places[i, rule.cards : 2 * rule.cards]
+        _read_layers(where, counts, rule, at)
+        for move in range(masks.shape[1]):
+            if masks[i, move]:
+                source, target = np.int64(rule.source[move]), np.int64(rule.target[move])
+                _write_move(places[i], rule, at, source, target, rows[i, move])
+
+
+@internal
+def _write_move(places, rule, at, source, target, out):
+    """Write the rows of a move; ``at`` is from `_read_layers`."""
+    cards, piles = rule.cards, rule.piles
+    if target == STOCK:
+        out[0] = _REDEAL + places[2 * cards + 2]
+        return
+    if source == STOCK and target == WASTE:
+        out[0] = _DEAL + places[2 * cards + 1]
+        out[1] = _UNDER + NO_CARD + 1 + np.int64(at[piles, 0])
+        return
+    card, state = np.int64(NO_CARD), 0
+    if source <= WASTE:
+        place = piles if source == WASTE else source
+        card, under = np.int64(at[place, 0]), np.int64(at[place, 1])
+        state = _WASTE if source == WASTE else _state_on(rule, source, under)
+        out[2] = _UNDER + under + (NO_CARD + 1 if source == WASTE else 0)
+    elif source == STOCK:
+        for each in range(cards):
+            if places[each] == IN_STOCK and places[cards + each] == 1:
+                card = np.int64(each)
+    else:
+        state, suit = _UP, source - FOUNDATION
+        for each in range(rule.ranks * suit, rule.ranks * (suit + 1)):
+            if places[each] == IN_FOUNDATION:
+                card = np.int64(each)  # the highest
+    if card == NO_CARD:  # the move is not legal
+        out[2] = 0
+        return
+    out[0] = _FROM + _STATES * card + state
+    if target == FOUNDATION:
+        out[1] = _TO + _STATES * card + _UP
+        return
+    height = 0
+    while at[target, height] != NO_CARD:
+        height += 1
+    out[1] = _TO + _STATES * card + _state_on(rule, target, at[target, 0])
+    out[3] = _TARGET_HEIGHT + min(height, _HEIGHTS - 1)
 
 
 @jit
@@ -123,14 +257,16 @@ def sum_rows(rows, table, sums):
         sums: float32 (n, width), written.
     """
     for i in range(len(rows)):
-        out = sums[i]
-        out[:] = np.float32(0)
-        for j in range(rows.shape[1]):
-            row = np.uintp(rows[i, j])
-            if row == 0:
-                break
+        out, n = sums[i], 0
+        for k in range(len(out)):
+            out[k] = np.float32(0)
+        while n < rows.shape[1] and rows[i, n]:
+            # Four at a time: so each sum is read and written a quarter as often. Row 0 is zero.
+            a, b = table[rows[i, n]], table[rows[i, n + 1]]
+            c, d = table[rows[i, n + 2]], table[rows[i, n + 3]]
             for k in range(len(out)):
-                out[k] += table[row, k]
+                out[k] += (a[k] + b[k]) + (c[k] + d[k])
+            n += 4
 
 
 @jit
@@ -144,3 +280,60 @@ def add_slopes(rows, slopes, gradient):
                 break
             for k in range(len(slope)):
                 gradient[row, k] += slope[k]
+
+
+@jit
+def score_moves(hidden, marked, rows, table, weights, scores):
+    """Write the score of each marked move: weights . max(hidden of its position + its rows, 0).
+
+    Args:
+        hidden: float32 (n, width); the width is a multiple of 16.
+        marked: int64 (m,), indices of moves among the n x A of all positions.
+        rows: int16 (n, A, 4), as `move_rows_of` returns them.
+        table: float32 (MOVE_ROWS, width).
+        weights: float32 (width,).
+        scores: float32 (m,), written.
+    """
+    lanes = np.empty(_LANES, np.float32)  # fixes the order of the sum, and fits vector units
+    actions = rows.shape[1]
+    for j in range(len(marked)):
+        i, move = marked[j] // actions, marked[j] % actions
+        base, mine = hidden[i], rows[i, move]
+        a, b, c, d = table[mine[0]], table[mine[1]], table[mine[2]], table[mine[3]]
+        for k in range(_LANES):
+            lanes[k] = np.float32(0)
+        for at in range(0, len(weights), _LANES):
+            for k in range(at, at + _LANES):
+                x = base[k] + ((a[k] + b[k]) + (c[k] + d[k]))
+                lanes[k - at] += max(x, np.float32(0)) * weights[k]
+        total = np.float32(0)
+        for k in range(_LANES):
+            total += lanes[k]
+        scores[j] = total
+
+
+@jit
+def add_move_slopes(hidden, marked, rows, table, weights, slopes, gradients):
+    """Add the gradients of scores to those of what they depend on; see `score_moves`.
+
+    Args:
+        slopes: float32 (m,), the gradients of the scores.
+        gradients: of ``hidden``, ``table`` and ``weights``.
+    """
+    of_hidden, of_table, of_weights = gradients
+    of_sum = np.empty(len(weights), np.float32)
+    actions = rows.shape[1]
+    for j in range(len(marked)):
+        i, move, slope = marked[j] // actions, marked[j] % actions, slopes[j]
+        base, of_base, mine = hidden[i], of_hidden[i], rows[i, move]
+        a, b, c, d = table[mine[0]], table[mine[1]], table[mine[2]], table[mine[3]]
+        for k in range(len(weights)):
+            x = base[k] + ((a[k] + b[k]) + (c[k] + d[k]))
+            of_weights[k] += slope * max(x, np.float32(0))
+            of_sum[k] = slope * weights[k] if x > 0 else np.float32(0)
+            of_base[k] += of_sum[k]
+        for n in range(4):
+            row = np.uintp(mine[n])
+            if row:
+                for k in range(len(weights)):
+                    of_table[row, k] += of_sum[k]

@@ -1,0 +1,116 @@
+"""`MovePolicy`: a policy for Stable-Baselines3 that reads `places` and scores moves.
+
+>>> env = FourSeasonsVecEnv(512, observation="places", mask="no_repeats")
+>>> MaskablePPO(MovePolicy, env)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from gymnasium import spaces
+from sb3_contrib.common.maskable.distributions import MaskableDistribution
+from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
+
+from four_seasons_env.agents.network.places import MoveNetwork
+from four_seasons_env.rules import Rules, get_rules
+
+Masks = np.ndarray[Any, Any] | torch.Tensor | None
+
+
+class MovePolicy(MaskableActorCriticPolicy):
+    """A `MoveNetwork` with the interface of sb3-contrib's policies.
+
+    Args:
+        observation_space: of an environment of moves with `observation="places"`.
+        action_space: its moves.
+        lr_schedule: the learning rate.
+        rules: its rule set.
+        layers: see `MoveNetwork`.
+        **kwargs: other arguments of the policies of sb3-contrib.
+
+    Raises:
+        ValueError: for another space.
+    """
+
+    def __init__(
+        self,
+        observation_space: spaces.Space[Any],
+        action_space: spaces.Space[Any],
+        lr_schedule: Any,
+        rules: str | Rules = "four-seasons",
+        layers: Sequence[int] = (128, 64, 32),
+        **kwargs: Any,
+    ) -> None:
+        known = get_rules(rules)
+        slots = 2 * known.cards + 3
+        if observation_space.dtype != "uint8" or observation_space.shape != (slots,):
+            raise ValueError(
+                f'MovePolicy needs observation="places" of {known.name!r}, uint8 of shape '
+                f"({slots},), not {observation_space}"
+            )
+        assert isinstance(action_space, spaces.Discrete)
+        self._rules, self._layers, self._moves = known, list(layers), int(action_space.n)
+        super().__init__(observation_space, action_space, lr_schedule, **kwargs)
+
+    def _get_constructor_parameters(self) -> dict[str, Any]:
+        return super()._get_constructor_parameters() | {
+            "rules": self._rules,
+            "layers": self._layers,
+        }
+
+    def _build(self, lr_schedule: Any) -> None:
+        self.network = MoveNetwork(self._rules, self._layers)
+        self.optimizer = self.optimizer_class(
+            self.parameters(),
+            lr=lr_schedule(1),  # type: ignore[call-arg]
+            **self.optimizer_kwargs,
+        )
+
+    def _read(self, obs: torch.Tensor, masks: Masks) -> tuple[torch.Tensor, torch.Tensor]:
+        """Scores and values; see `MoveNetwork.forward`."""
+        if masks is None:
+            marked = torch.ones(len(obs), self._moves, dtype=torch.bool)
+        else:
+            marked = torch.as_tensor(masks, dtype=torch.bool).reshape(len(obs), -1)
+        scores, values = self.network(obs, marked)
+        return scores, values
+
+    def forward(
+        self, obs: torch.Tensor, deterministic: bool = False, action_masks: Masks = None
+    ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+        """Actions, values and log-probabilities."""
+        scores, values = self._read(obs, action_masks)
+        logs = torch.log_softmax(scores, dim=1)
+        if not deterministic:
+            # The highest of log-odds plus Gumbel noise is a draw from the policy.
+            scores = scores - torch.empty_like(scores).exponential_().log()
+        actions = scores.argmax(dim=1)
+        return actions, values, logs.gather(1, actions[:, None]).squeeze(1)
+
+    def evaluate_actions(
+        self, obs: torch.Tensor, actions: torch.Tensor, action_masks: Masks = None
+    ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor | None]:
+        """Values, log-probabilities of the actions, and entropies."""
+        scores, values = self._read(obs, action_masks)
+        logs = torch.log_softmax(scores, dim=1)
+        chosen = logs.gather(1, actions.long().reshape(-1, 1)).squeeze(1)
+        # Of log-probabilities as low as these, `exp` would take ten times as long as `softmax`.
+        return values, chosen, -(torch.softmax(scores, dim=1) * logs).sum(dim=1)
+
+    def get_distribution(self, obs: Any, action_masks: Masks = None) -> MaskableDistribution:
+        """The distribution over moves."""
+        distribution: MaskableDistribution = self.action_dist.proba_distribution(
+            self._read(obs, action_masks)[0]
+        )
+        if action_masks is not None:
+            distribution.apply_masking(action_masks)
+        return distribution
+
+    def predict_values(self, obs: Any) -> torch.Tensor:
+        """The values of positions."""
+        none = np.zeros((len(obs), self._moves), np.bool_)
+        return self._read(obs, none)[1]
