@@ -230,8 +230,8 @@ class FourSeasonsEnv(GameEnv):
 
     ## Advice for Training
     Use `mask="no_repeats"`: a learner that may move back wanders in circles, and mostly learns from
-    them. Use `observation="places"` with `four_seasons_env.agents.network.places.PlacesEncoder`,
-    or `"cards"` with a multilayer perceptron. Use `gamma` below 1 and `max_moves=300`: an algorithm
+    them. Use `observation="places"` with `four_seasons_env.agents.network.places.MoveNetwork`, or
+    `"cards"` with a multilayer perceptron. Use `gamma` below 1 and `max_moves=300`: an algorithm
     adds the value of the last position to the return of a truncated episode, so with `gamma=1` an
     agent can learn to play on until then. In `FourSeasonsNextDealEnv` an action is a position, and
     episodes have at most 46 actions.

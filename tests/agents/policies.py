@@ -5,9 +5,8 @@ from itertools import pairwise
 import numpy as np
 
 from four_seasons_env.agents.network.evaluation import Network, network_of
+from four_seasons_env.agents.network.rows import MOVE_ROWS, ROWS
 from four_seasons_env.agents.policy_files import PolicyCard, rules_fields
-from four_seasons_env.engine.moves import all_moves
-from four_seasons_env.observations import observation_length
 from four_seasons_env.positions.features import TABLES
 from four_seasons_env.rules import Rules
 
@@ -25,13 +24,16 @@ def layers(names: list[str], sizes: list[int], seed: int = 0) -> Weights:
 
 
 def move_card(rules: Rules, **training: object) -> PolicyCard:
-    """The card of `maskable_ppo` with one small layer."""
-    return PolicyCard("maskable_ppo", rules_fields(rules), "tops", "distinct", [8], dict(training))
+    """The card of `maskable_ppo` with small layers."""
+    about = ("places", "no_repeats", [8, 16, 8])
+    return PolicyCard("maskable_ppo", rules_fields(rules), *about, dict(training))
 
 
-def move_weights(rules: Rules) -> Weights:
-    sizes = [observation_length(rules, "tops"), 8, len(all_moves(rules))]
-    return layers(["mlp_extractor.policy_net.0", "action_net"], sizes)
+def move_weights() -> Weights:
+    rng = np.random.default_rng(0)
+    shapes = {"encoder.table": (ROWS, 8), "moves": (MOVE_ROWS, 16), "score": (16,)}
+    tables = {name: rng.normal(size=shape).astype(np.float32) for name, shape in shapes.items()}
+    return tables | layers(["dense"], [8, 24])
 
 
 def candidate_card(rules: Rules, endings: str = "search", **training: object) -> PolicyCard:
@@ -96,6 +98,6 @@ SMALL_RUNS = {
         *("expansions=10", "ending_expansions=20", "play_candidates=8", "play_expansions=10"),
         "play_endings=search",
     ],
-    "maskable_ppo": ["games=4", "n_steps=8", "batch_size=16", "layers=[8]", "max_moves=30"],
+    "maskable_ppo": ["games=4", "n_steps=8", "batch_size=16", "layers=[8,16,8]", "max_moves=30"],
 }
 """Hyperparameters with which a learner takes seconds."""

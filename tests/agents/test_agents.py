@@ -18,7 +18,7 @@ DEFAULT = RULES["four-seasons"]
 
 
 def network(rules: Rules = DEFAULT, deterministic: bool | None = None) -> NetworkAgent:
-    return NetworkAgent(rules, move_card(rules), move_weights(rules), deterministic)
+    return NetworkAgent(rules, move_card(rules), move_weights(), deterministic)
 
 
 def planner(rules: Rules, **options: int) -> PlannerAgent:

@@ -1,14 +1,19 @@
-"""The first layer over `places`: compiled sums against torch's, and in a policy of SB3."""
+"""Networks over `places`: rows of positions and moves, and compiled sums against torch's."""
 
 import numpy as np
 import pytest
 import torch
-from sb3_contrib import MaskablePPO
 
-from four_seasons_env.adapters.sb3 import FourSeasonsVecEnv
-from four_seasons_env.agents.learned.places_extractor import PlacesExtractor
-from four_seasons_env.agents.network.places import PlacesEncoder
-from four_seasons_env.agents.network.rows import ROWS, rows_of, sum_rows
+from four_seasons_env.agents.network.places import MoveNetwork, PlacesEncoder
+from four_seasons_env.agents.network.rows import (
+    _TO,
+    MOVE_ROWS,
+    ROWS,
+    move_rows_of,
+    rows_of,
+    sum_rows,
+)
+from four_seasons_env.engine.moves import STOCK
 from four_seasons_env.rules import RULES
 from tests.helpers import canonical, mostly_slow, observe, played_on
 
@@ -53,19 +58,56 @@ def test_sums_and_gradients_are_those_of_torch() -> None:
     torch.testing.assert_close(encoder.table.grad, table.grad)
 
 
-def test_a_policy_of_sb3_learns_with_it() -> None:
-    env = FourSeasonsVecEnv(8, seed=1, observation="places", mask="no_repeats")
-    model = MaskablePPO(
-        "MlpPolicy",
-        env,
-        n_steps=16,
-        batch_size=32,
-        policy_kwargs={"features_extractor_class": PlacesExtractor},
-    )
-    before = model.policy.features_extractor.encoder.table.detach().clone()
-    model.learn(128)
-    changed = (model.policy.features_extractor.encoder.table != before).any(dim=1)
-    assert changed.sum() > 100
-    assert not changed[0]
-    with pytest.raises(ValueError, match=r'needs observation="places" of .* not Box\(0.0'):
-        PlacesExtractor(FourSeasonsVecEnv(2).observation_space)
+@pytest.mark.parametrize("name", mostly_slow(RULES))
+def test_rows_of_moves_say_where_the_card_was_and_goes(name: str) -> None:
+    rules = RULES[name]
+    seen = set()
+    for game in played_on(rules, 40, 120):
+        mask = game.action_mask()
+        places = observe(game, "places")
+        (rows,) = move_rows_of(places[None], mask[None], rules)
+        assert rows.max() < MOVE_ROWS
+        assert not rows[mask == 0].any()
+        here = set(rows_of(places[None], rules)[0].tolist())
+        for move in game.legal_moves():
+            source, target = rows[int(move)][:2].tolist()
+            if move.turns:
+                seen.add("turn")
+                continue
+            if move.source != STOCK:
+                assert source in here  # these rows are numbered alike, and come first
+                seen.add("play")
+            after = game.after(move)
+            turned = len(after.waste) > len(game.waste) or len(after.stock) < len(game.stock)
+            if not (rules.runs or turned):  # of a run, the rows have the top card
+                then = rows_of(observe(after, "places")[None], rules)[0]
+                assert target - _TO + 1 in set(then.tolist())
+    assert seen == {"turn", "play"}
+
+
+def test_scores_and_gradients_are_those_of_torch() -> None:
+    rules = RULES["pysolfc/czarina"]
+    games = [game for game in played_on(rules, 40, 90) if not game.is_over]
+    places = torch.from_numpy(np.array([observe(game, "places") for game in games]))
+    masks = torch.from_numpy(np.array([game.action_mask() for game in games])).bool()
+    network = MoveNetwork(rules, (24, 32, 16))
+    torch.nn.init.normal_(network.score)
+    gradients = []
+    for compiled in (True, False):
+        network.zero_grad()
+        if compiled:
+            scores = network(places, masks)[0]
+        else:
+            rows = torch.from_numpy(move_rows_of(places.numpy(), masks.numpy(), rules)).long()
+            sums = torch.nn.functional.embedding(rows, network.moves).sum(dim=2)
+            hidden = network.dense(torch.relu(network.encoder(places)))[:, None, : network.units]
+            scores = torch.relu(hidden + sums) @ network.score
+        torch.logsumexp(scores.masked_fill(~masks, -1e8), dim=1).sum().backward()
+        gradients.append({name: each.grad for name, each in network.named_parameters()})
+        gradients[-1]["scores"] = scores[masks].detach()
+    for name, mine in gradients[0].items():
+        if mine is not None:
+            other = gradients[1][name]
+            if name == "moves":
+                other[0] = 0  # row 0 is none
+            torch.testing.assert_close(mine, other, rtol=1e-4, atol=1e-4)

@@ -24,7 +24,7 @@ DEFAULT = RULES["four-seasons"]
 
 
 def saved(folder: Path, rules: Rules = DEFAULT) -> Path:
-    save_policy(folder, move_card(rules, seed=3), move_weights(rules))
+    save_policy(folder, move_card(rules, seed=3), move_weights())
     return folder
 
 
@@ -32,7 +32,7 @@ def test_a_saved_policy_plays_the_same_moves(tmp_path: Path) -> None:
     deals = range(TRAIN_FROM, TRAIN_FROM + 20)
     agent = make_agent(f"maskable_ppo:{saved(tmp_path / 'p')}", deterministic=True)
     here = play_deals(agent, DEFAULT, deals).drop(columns="seconds")
-    same = NetworkAgent(DEFAULT, move_card(DEFAULT), move_weights(DEFAULT), deterministic=True)
+    same = NetworkAgent(DEFAULT, move_card(DEFAULT), move_weights(), deterministic=True)
     there = play_deals(same, DEFAULT, deals)
     assert here.equals(there.drop(columns="seconds"))
     assert agent.train_seed == 3
@@ -71,7 +71,7 @@ def test_damaged_files(name: str, damage, tmp_path: Path) -> None:
 
 
 def test_weights_must_be_finite(tmp_path: Path) -> None:
-    weights = move_weights(DEFAULT)
+    weights = move_weights()
     next(iter(weights.values()))[0, 0] = np.nan
     save_policy(tmp_path / "p", move_card(DEFAULT), weights)
     with pytest.raises(PolicyFileError, match="must have finite numbers"):
@@ -81,8 +81,8 @@ def test_weights_must_be_finite(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("agent", "field", "value", "message"),
     [
-        ("maskable_ppo", "layers", [16], r"layers \[16\]: .* must be of shape \(16, "),
-        ("maskable_ppo", "observation", "tpos", "did you mean 'tops'"),
+        ("maskable_ppo", "layers", [8, 32, 8], r"dense.weight must be of shape \(40, 8\), not"),
+        ("maskable_ppo", "layers", [8, 8, 8], "the second a multiple of 16"),
         ("maskable_ppo", "colour", "red", "unknown 'colour'"),
         ("maskable_ppo", "layers", 5, r"Expected `array`, got `int` - at `\$.layers`"),
         ("maskable_ppo", "mask", "../x", r"legal\|distinct.* - at `\$.mask`"),

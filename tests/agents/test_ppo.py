@@ -5,19 +5,21 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from sb3_contrib import MaskablePPO
 
+from four_seasons_env.adapters.sb3 import FourSeasonsVecEnv
 from four_seasons_env.agents import make_agent
+from four_seasons_env.agents.learned.move_policy import MovePolicy
 from four_seasons_env.agents.learned.network_agent import NetworkAgent
 from four_seasons_env.agents.learned.next_deal_agent import NextDealAgent
 from four_seasons_env.agents.learned.ppo import Ppo
 from four_seasons_env.agents.training import get_learner
-from four_seasons_env.engine import kernel
 from four_seasons_env.engine.deals import TRAIN_FROM
 from four_seasons_env.experiments.matches.play import play_deals
 from four_seasons_env.experiments.train import Train, train
-from four_seasons_env.observations import KINDS, encode_all, observation_length
 from four_seasons_env.rules import RULES, Rules
 from tests.agents.policies import SMALL_RUNS
+from tests.helpers import mostly_slow, observe, played_on
 
 pytestmark = pytest.mark.slow  # torch alone takes seconds to import
 DEFAULT = RULES["four-seasons"]
@@ -71,23 +73,41 @@ def test_an_update_is_one_rollout_at_its_rate() -> None:
     assert rates == pytest.approx([first, first / 2, first / 20])
 
 
-def test_a_network_scores_as_its_model_does() -> None:
-    """The player's own forward pass against Stable-Baselines3's."""
-    games = np.zeros(5, kernel.GAME)
-    rule = kernel.compile_rules(DEFAULT)
-    kernel.start_all(games, rule, np.arange(5) + TRAIN_FROM)
-    masks = np.ones((5, 32), np.int8)
-    learner = make("maskable_ppo", DEFAULT, "layers=[16, 8]")
-    settings, policy = learner.settings, learner.model.policy
+@pytest.mark.parametrize("name", mostly_slow(RULES))
+def test_moves_are_scored_as_by_the_model(name: str) -> None:
+    """The player without torch against the policy."""
+    games = [game for game in played_on(RULES[name], 20, 120) if not game.is_over]
+    masks = np.array([game.action_mask() for game in games])
+    learner = make("maskable_ppo", RULES[name])
+    torch.nn.init.normal_(learner.model.policy.network.score)
     card, weights = learner.policy({})
-    scores = NetworkAgent(DEFAULT, card, weights).scores(games, masks)
-    kind = KINDS[settings.observation]
-    observations = np.empty((5, observation_length(DEFAULT, settings.observation)), np.float32)
-    encode_all(games, rule, kind, observations)
+    records = np.concatenate([game.record for game in games])
+    scores = NetworkAgent(RULES[name], card, weights).scores(records, masks)
+    places = torch.from_numpy(np.array([observe(game, "places") for game in games]))
     with torch.no_grad():
-        latent = policy.mlp_extractor.forward_actor(torch.as_tensor(observations))
-        expected = policy.action_net(latent)
-    np.testing.assert_allclose(scores, expected.numpy(), atol=1e-5)
+        expected = learner.model.policy.network(places, torch.from_numpy(masks).bool())[0].numpy()
+    assert np.isneginf(scores[masks == 0]).all()
+    np.testing.assert_allclose(scores[masks > 0], expected[masks > 0], rtol=1e-4, atol=1e-5)
+
+
+def test_sb3_reads_a_saved_model(tmp_path: Path) -> None:
+    """With masks, without them, and when it learns on."""
+    learner = make("maskable_ppo")
+    learner.update(0.0)
+    learner.model.save(tmp_path / "model")
+    env = learner.model.get_env()
+    model = MaskablePPO.load(tmp_path / "model", env=env)
+    places, masks = env.reset(), env.action_masks()
+    for each in (masks, None):
+        moves = [
+            one.predict(places, deterministic=True, action_masks=each)[0]
+            for one in (model, learner.model)
+        ]
+        assert (moves[0] == moves[1]).all()
+    assert masks[np.arange(len(masks)), model.predict(places, action_masks=masks)[0]].all()
+    model.learn(64)
+    with pytest.raises(ValueError, match=r'needs observation="places" of .* not Box\(0.0'):
+        MaskablePPO(MovePolicy, FourSeasonsVecEnv(2))
 
 
 def test_the_player_scores_as_the_policy_does() -> None:

@@ -28,8 +28,9 @@ def test_flags_override_the_file(name: str) -> None:
     schema, file = SCHEMAS[name], FILES[name]
     own = read_settings(schema, file)
     assert own.games > 0
-    settings = read_settings(schema, file, ["gamma=1", "games=5", "layers=[4, 4, 4, 4]"])
-    assert (settings.gamma, settings.games, settings.layers) == (1.0, 5, [4, 4, 4, 4])
+    layers = [16] * len(own.layers)
+    settings = read_settings(schema, file, ["gamma=1", "games=5", f"layers={layers}"])
+    assert (settings.gamma, settings.games, settings.layers) == (1.0, 5, layers)
     assert settings.learning_rate == own.learning_rate
     assert make_settings(schema, vars(settings), name) == settings
     # YAML 1.1 reads this as text.
@@ -45,8 +46,8 @@ def test_flags_override_the_file(name: str) -> None:
         ("games=1.5", "games is 1.5: Expected `int`"),
         ("gamma=1.5", "gamma is 1.5: Expected `float` <= 1.0"),
         ("layers=[8, 0]", r"layers is .*: Expected `int` >= 1 - at `\$\[1\]`"),
-        ("observation=crads", "unknown observation 'crads': did you mean 'cards'"),
-        ("observation=places", "unknown observation 'places': known: tops, cards"),
+        ("mask=repeats", "unknown mask 'repeats': did you mean 'no_repeats'"),
+        ("layers=[8, 8, 8]", "layers must be three numbers .*, the second a multiple of 16"),
         ("games=[", "games is not YAML"),
         ("gamma", "key=value"),
     ],

@@ -29,7 +29,7 @@ SMALL = {
         *("expansions=10", "ending_expansions=20", "play_candidates=8", "play_expansions=10"),
         *("play_endings=search", "averaging=0.3"),
     ],
-    "maskable_ppo": ["games=8", "n_steps=8", "batch_size=32", "layers=[16]", "max_moves=40"],
+    "maskable_ppo": ["games=8", "n_steps=8", "batch_size=32", "layers=[8,16,8]", "max_moves=40"],
 }
 STEPS_OF_RUN = 3000
 
