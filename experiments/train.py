@@ -12,6 +12,7 @@ planner learns the same as in an uninterrupted run; other agents start new games
 from __future__ import annotations
 
 import dataclasses
+import math
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -51,7 +52,7 @@ class Train:
     """Training seed, for deals, network and exploration."""
     steps: str | None = None
     """Maximum number of steps, such as 500k or 20M.
-    Without this flag: 20M, or 300k games of the planner.
+    Without a limit of any kind: 20M, or 300k games of the planner.
     A step is a move (maskable_ppo), a decision (next_deal_ppo) or a game (planner)."""
     minutes: float | None = None
     """Maximum minutes of learning; validations do not count."""
@@ -86,7 +87,8 @@ def train(run: Train) -> None:
     _check(run)
     rules, kind = get_rules(run.rules), get_learner(run.agent)
     settings = _read_settings(run, kind, rules, stored)
-    run = dataclasses.replace(run, steps=run.steps or kind.run_steps)
+    if run.minutes is None and run.core_minutes is None:
+        run = dataclasses.replace(run, steps=run.steps or kind.run_steps)
     if (run.out / DONE).is_file():
         print(f"{run.out} is finished already")
         return
@@ -172,7 +174,8 @@ def _train(run: Train, kind: type[Learner], settings: Any, rules: Rules) -> None
         TimeRemainingColumn(),
     )
     workers = run.workers if kind.uses_workers else Workers(n_jobs=1)
-    clock = Clock(parse_steps(str(run.steps)), run.minutes, run.core_minutes)
+    steps = math.inf if run.steps is None else parse_steps(run.steps)
+    clock = Clock(steps, run.minutes, run.core_minutes)
     threads = torch.get_num_threads()
     torch.set_num_threads(kind.threads or threads)
     try:

@@ -247,6 +247,7 @@ class MoveLevelPpo(Ppo):
     schema = MaskablePpoSettings
     settings_file = Path(__file__).with_name("maskable_ppo.yaml")
     unit = "moves"
+    log_steps = 131_072
     variant = Variant(
         env=FourSeasonsVecEnv,
         fixed={"observation": "places"},

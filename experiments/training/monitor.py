@@ -117,7 +117,7 @@ class Monitor:
         self.validations = validations
         self.deals = VALIDATION[:validation_deals]
         # A short run has about fifty rows, too.
-        self.log_every = max(min(learner.log_steps, clock.steps // 50), 1)
+        self.log_every = max(min(learner.log_steps, clock.steps / 50), 1)
         self.progress = Progress()
         self.rows: list[dict[Any, Any]] = []
         self.row: dict[str, float] = {}
@@ -288,8 +288,8 @@ def _short(steps: int) -> str:
 class Clock:
     """The share of a run that is done: the largest share of its limits."""
 
-    steps: int
-    """Maximum number of steps."""
+    steps: float
+    """Maximum number of steps; infinity: no limit."""
     minutes: float | None = None
     """Maximum minutes of learning, by the clock."""
     core_minutes: float | None = None

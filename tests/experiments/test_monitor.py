@@ -1,5 +1,6 @@
 """The clock of a training run."""
 
+import math
 import time
 
 from four_seasons_env.experiments.training.monitor import Clock
@@ -25,3 +26,9 @@ def test_the_first_limit_ends_the_run() -> None:
     before = clock.seconds, clock.core_seconds
     time.sleep(0.05)
     assert (clock.seconds, clock.core_seconds) == before
+
+
+def test_minutes_need_no_limit_of_steps() -> None:
+    clock = Clock(steps=math.inf, core_minutes=1)
+    clock.done_steps, clock.core_seconds = 10**12, 15.0
+    assert clock.done == 0.25
