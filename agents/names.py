@@ -5,9 +5,7 @@ The signature of an agent's maker gives the names and types of its options.
 
 from __future__ import annotations
 
-import glob
 import inspect
-import os
 import re
 import types
 import typing
@@ -48,10 +46,9 @@ _KINDS = {
     str: "a text",
 }
 
-_OPTIONS = re.compile(r"@(?=[^\W\d]\w*=|[^/\\]*$)")
-"""Where the options may begin: before `key=`, or after the last folder."""
+_SIGNS = ":,"
 _BETWEEN = re.compile(r",(?=[^\W\d]\w*=)")
-"""The comma between two options; a folder in an option may contain a comma."""
+"""The comma between two options."""
 
 
 def make_agent(name: str | Name, rules: str | Rules = "four-seasons", **options: Any) -> Agent:
@@ -147,61 +144,51 @@ class Name:
         return f"{self.registered}{path}{options}"
 
 
-def read_name(name: str) -> tuple[str, str, str, str]:
-    """Read an agent's name: its label, agent, path to weights, and options from @ on; "" if none.
-
-    A path that exists, or a pattern that matches, is taken as it stands, with any "=", "@" or ":".
-    """
-    label, equals, rest = name.partition("=")
-    if re.split("[:@]", name)[0] in AGENTS or "@" in label or not equals:
-        label, rest = "", name
-    agent = re.split("[:@]", rest)[0]
-    if agent not in AGENTS or rest[len(agent) :][:1] != ":":
-        agent, at, options = rest.partition("@")
-        return label, agent, "", at + options
-    text = rest[len(agent) + 1 :]
-    if text.startswith("~/") and not matching(Path(text)):
-        text = f"{Path.home()}{text[1:]}"
-    cuts = [len(text), *(each.start() for each in reversed([*_OPTIONS.finditer(text)]))]
-    cut = next((each for each in cuts if matching(Path(text[:each]))), cuts[-1])
-    return label, agent, text[:cut], text[cut:]
-
-
-def matching(path: Path) -> list[Path]:
-    """The paths that match; a part of a path that exists is taken as it stands, with any "["."""
-    found = {Path(path.anchor)}
-    for part in path.relative_to(path.anchor).parts:
-        own = (each / part for each in found)
-        there = {each for each in own if os.path.exists(each)}  # noqa: PTH110, any length of name
-        if not there and glob.has_magic(part):
-            there = {child for each in found for child in each.glob(part)}
-        found = there
-    return sorted(found)
-
-
 def split_name(name: str) -> Name:
     """Split an agent's name into its label, registered name, path to its weights, and options.
 
     Raises:
-        ValueError: for an unknown agent, naming the nearest one; a path for an agent that has no
-            weights; or options that cannot be read, or are given twice.
+        ValueError: for an unknown agent, naming the nearest one; an empty label; a path for an
+            agent that has no weights, or with a sign that means something in names; or options
+            that cannot be read, or are given twice.
         TypeError: for a name that is not text.
     """
     if not isinstance(name, str):
         raise TypeError(f"an agent's name must be text, such as 'heuristic', not {name!r}")
-    label, registered, path, written = read_name(name)
+    label, equals, rest = name.partition("=")
+    if names_agent(name) or "@" in label or not equals:
+        label, rest = "", name
+    elif not label:
+        raise ValueError(f"a label must not be empty: write a name before the = of {name!r}")
+    registered, at, written = rest.partition("@")
+    path = ""
+    if names_agent(rest):
+        registered, _, path = registered.partition(":")
     entry = find_entry(registered)
     if path and not entry.learns:
         raise ValueError(f"agent {registered!r} has no weights: leave out {':' + path!r}")
+    if set(path) & set(_SIGNS):
+        raise ValueError(
+            f"a path in an agent's name must be without {' '.join(_SIGNS)}: rename {path!r}, or "
+            "make a link to it"
+        )
     options: dict[str, str] = {}
-    for each in _BETWEEN.split(written[1:]) if written else []:
+    for each in _BETWEEN.split(written) if at else []:
         key, equals, value = each.partition("=")
         if not (key.isidentifier() and equals and value):
-            raise ValueError(f"{each!r} in {name!r} is not an option: write @key=value,key=value")
+            raise ValueError(
+                f"{each!r} in {name!r} is not an option: write @key=value,key=value (a path in a "
+                "name must be without @)"
+            )
         if key in options:
             raise ValueError(f"option {key!r} is given twice in {name!r}")
         options[key] = value
-    return Name(label, registered, Path(path) if path else None, options, entry)
+    return Name(label, registered, Path(path).expanduser() if path else None, options, entry)
+
+
+def names_agent(text: str) -> bool:
+    """Whether a text is the name of an agent of ours, without a label."""
+    return re.split("[:@]", text)[0] in AGENTS
 
 
 def check_options(

@@ -39,8 +39,8 @@ class Compare:
     """Folder of the results. Finished blocks of deals in it are skipped."""
     agents: list[str] = field(default_factory=lambda: ["random", "heuristic", "maskable_ppo"])
     """Agents by name. A path to weights follows a colon; a label for tables comes before =.
-    For several training seeds: a pattern (ppo=maskable_ppo:runs/study/ppo-*), or agents of your own
-    with one label (own=my_module:net0 own=my_module:net1)."""
+    For several training seeds, give all the same label: ppo=maskable_ppo:runs/a
+    ppo=maskable_ppo:runs/b, or own=my_module:net0 own=my_module:net1."""
     rules: list[str] = field(default_factory=lambda: ["four-seasons"])
     """Rule sets by name, changed ones in quotes, as in 'czarina(piles=4)'; or `all`."""
     deals: str = "0-9999"
@@ -118,8 +118,6 @@ def _check(run: Compare) -> None:
     Raises:
         ValueError: naming the nearest valid choice.
     """
-    for agent in run.agents:
-        split_name(agent)
     if not (run.agents and rule_set_names(run.rules) and run.play):
         raise ValueError("name at least one agent, one rule set and one way to play")
     check_seed(run.seed)
@@ -138,6 +136,8 @@ def play_all(run: Compare) -> pd.DataFrame:
         FileNotFoundError: if there are no weights.
         RuntimeError: if a block of deals could not be played, after all others have been.
     """
+    names = [split_name(agent) for agent in run.agents]
+
     from four_seasons_env.experiments.matches.task import (
         load_block,
         meter_for,
@@ -149,7 +149,7 @@ def play_all(run: Compare) -> pd.DataFrame:
     check_out(run.out, "comparison")
     rule_sets = rule_set_names(run.rules)
     # Agents and meters are made before anything is written: one that is missing leaves no folder.
-    players = {rules: find_players(run.agents, rules, run.play) for rules in rule_sets}
+    players = {rules: find_players(names, rules, run.play) for rules in rule_sets}
     luck = {rules: meter_for(get_rules(rules)).name for rules in rule_sets if run.luck}
     manifest = open_comparison(run.out, players, run.deals, run.seed, run.record, luck)
     tasks = [task for own in tasks_of(run.out, manifest) for task in own]

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from four_seasons_env.agents.names import make_agent
+from four_seasons_env.agents.names import make_agent, split_name
 from four_seasons_env.agents.registry import Agent, AnswerError, as_actions
 from four_seasons_env.engine import kernel
 from four_seasons_env.engine.deals import TRAIN_FROM, mix
@@ -31,11 +31,9 @@ def play_game(agent: str, rules: str | Rules, deal: int) -> Record:
     """The game that an agent, by its name, plays in a comparison; networks deterministically.
 
     Raises:
-        ValueError: for a pattern that several policies match; and see `find_players`.
+        ValueError: see `split_name` and `find_players`.
     """
-    player, *others = find_players([agent], rules, ["deterministic"])
-    if others:
-        raise ValueError(f"the agent must be one player, not {1 + len(others)}: {agent}")
+    (player,) = find_players([split_name(agent)], rules, ["deterministic"])
     record: Record = play_in_block(player, get_rules(rules), [deal])["game"].item()
     return record
 

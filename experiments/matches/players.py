@@ -1,13 +1,11 @@
-"""Players of a comparison: names such as "ppo=maskable_ppo:runs/study/ppo-*" as `Player`s."""
+"""Players of a comparison: names such as "ppo=maskable_ppo:runs/a" as `Player`s."""
 
 from __future__ import annotations
 
 import dataclasses
-import glob
 from collections.abc import Iterable, Iterator
-from pathlib import Path
 
-from four_seasons_env.agents.names import Name, make_agent, matching, read_name, split_name
+from four_seasons_env.agents.names import Name, make_agent, names_agent, split_name
 from four_seasons_env.agents.registry import AGENTS, PLAYS, Agent, bundled_weights
 from four_seasons_env.experiments.command_line import check_seed
 from four_seasons_env.experiments.results.comparison import PUBLIC, Player
@@ -18,46 +16,42 @@ _LONGEST = 60
 
 
 def find_players(
-    names: Iterable[str], rules: str | Rules, plays: Iterable[str] = PLAYS
+    names: Iterable[Name], rules: str | Rules, plays: Iterable[str] = PLAYS
 ) -> list[Player]:
     """The players of a comparison under one rule set.
 
     Args:
         names: names of agents, with an optional label in front and, for agents with weights, an
-            optional path after a colon: "heuristic", "maskable_ppo:runs/x",
-            "ppo=maskable_ppo:runs/ppo-*". A pattern stands for all matching runs, or policies, of
-            these rules. Agents from other packages: "mine=my_package.module:MyAgent"
-            (`four_seasons_env.agents.registry`); several with one label are the training seeds of
-            one algorithm.
+            optional path after a colon: "heuristic", "ppo=maskable_ppo:runs/x". Agents from other
+            packages: "mine=my_package.module:MyAgent" (`four_seasons_env.agents.registry`). Several
+            with one label are the training seeds of one algorithm.
         rules: the rule set.
         plays: how trained networks play.
 
     Raises:
-        ValueError: for an unknown name, two runs with one seed, or weights that cannot be used.
+        ValueError: for two runs with one seed, or weights that cannot be used.
         FileNotFoundError: if there are no weights.
     """
     rules, plays = get_rules(rules), list(plays)
     players: list[Player] = []
-    for text in names:
-        parts = split_name(text)
+    for parts in names:
         if parts.label:
             check_label(parts.label, parts.registered)
         ways = [play for play in plays if play in parts.entry.plays] or parts.entry.plays
-        for policy in _policies(parts, rules):
-            agent = make_agent(policy, rules)  # raises if the agent cannot play
-            players += [
-                Player(
-                    parts.label or text,
-                    str(policy),
-                    play,
-                    train_seed=_train_seed(agent, policy),
-                    kind=getattr(agent, "kind", parts.entry.kind),
-                    weights=tuple(_weights(policy, rules)),
-                    observation=getattr(agent, "observation", PUBLIC),
-                    block=parts.entry.block,
-                )
-                for play in ways
-            ]
+        agent = make_agent(parts, rules)  # raises if the agent cannot play
+        players += [
+            Player(
+                parts.label or str(parts),
+                str(parts),
+                play,
+                train_seed=_train_seed(agent, parts),
+                kind=getattr(agent, "kind", parts.entry.kind),
+                weights=tuple(_weights(parts, rules)),
+                observation=getattr(agent, "observation", PUBLIC),
+                block=parts.entry.block,
+            )
+            for play in ways
+        ]
     players = _numbered(players)
     check_distinct(players)
     return players
@@ -116,39 +110,8 @@ def _weights(parts: Name, rules: Rules) -> Iterator[str]:
         yield load_policy_card(folder, parts.registered, rules.name).sha256
     # An agent within an agent, as in finisher@base=maskable_ppo, has weights, too.
     for value in parts.options.values():
-        if read_name(value)[1] in AGENTS:
+        if names_agent(value):
             yield from _weights(split_name(value), rules)
-
-
-def _policies(parts: Name, rules: Rules) -> list[Name]:
-    """The policies that an agent's name stands for, each with at most one path."""
-    if parts.path is None:
-        return [parts]
-    found = _folders(parts.registered, parts.path, rules)
-    return [dataclasses.replace(parts, path=folder) for folder in found]
-
-
-def _folders(registered: str, path: Path, rules: Rules) -> list[Path]:
-    """The policy at a path, or the policies of these rules that match a pattern."""
-    from four_seasons_env.agents.policy_files import load_policy_card, rules_fields
-
-    # Signs such as [ may be part of a folder's name: what exists is not a pattern.
-    matches = matching(path)
-    if matches == [path] or not glob.has_magic(str(path)):
-        return [path]
-    found = [each for each in matches if each.is_dir()]
-    if not found:
-        raise FileNotFoundError(f"no weights at {path}: nothing matches")
-    fits = [
-        each
-        for each in found
-        if load_policy_card(each, registered, rules.name).rules == rules_fields(rules)
-    ]
-    if not fits:
-        raise ValueError(
-            f"none of the {len(found)} policies at {path} was trained for {rules.name!r}"
-        )
-    return fits
 
 
 def check_distinct(players: list[Player]) -> None:

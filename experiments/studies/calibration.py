@@ -19,6 +19,7 @@ import numpy as np
 import pandas as pd
 
 from four_seasons_env.agents import Agent, make_agent
+from four_seasons_env.agents.names import split_name
 from four_seasons_env.agents.planner.chances import Judge
 from four_seasons_env.engine.moves import all_moves
 from four_seasons_env.experiments.matches.play import play_games
@@ -60,7 +61,7 @@ def moves_compared(
     player: str, deals: int, games: int, agent: Agent, judge: Judge
 ) -> Iterator[tuple[Any, ...]]:
     """A row per move of the positions from a player's games; see `COLUMNS`."""
-    (found,) = find_players([player], RULE_SET, ["deterministic"])
+    (found,) = find_players([split_name(player)], RULE_SET, ["deterministic"])
     for record in play_games(found, RULE_SET, DEALS[player][:deals])["game"]:
         rng, reached = np.random.default_rng(record.deal), record.positions()
         hidden = [i for i, each in enumerate(reached) if each.stock_size > 1]

@@ -2,7 +2,7 @@
 
     python experiments/studies/small_games.py
     python experiments/studies/small_games.py --games 100 \\
-        --agents random greedy heuristic 'planner:runs/small/planner-*'
+        --agents random greedy heuristic planner=planner:runs/small/planner-0
 
 The value of an opening is the exact chance of winning by the best play from public information
 (`four_seasons_env.solver.fair_value`); the optimum of a game is the mean over openings. Agents play
@@ -31,6 +31,7 @@ from numpy.typing import NDArray
 from rich.progress import track
 from scipy import stats
 
+from four_seasons_env.agents.names import split_name
 from four_seasons_env.engine.deals import TEST, deck_text
 from four_seasons_env.engine.moves import Move
 from four_seasons_env.experiments.command_line import ROOT
@@ -174,7 +175,8 @@ def main() -> None:
     parser.add_argument("--optima", type=Path, default=OPTIMA)
     parser.add_argument("--out", type=Path, default=ROOT / "docs/results/small-games.csv")
     run = parser.parse_args()
-    players = {name: find_players(run.agents, name, ["deterministic"]) for name in run.rules}
+    agents = [split_name(each) for each in run.agents]
+    players = {name: find_players(agents, name, ["deterministic"]) for name in run.rules}
     games, rows = json.loads(OPTIMA.read_text())["games"], list[dict[str, Any]]()
     for name in run.rules:
         rules, known = SMALL[name], Known()

@@ -1,54 +1,40 @@
 """Names of agents: split, options converted, and wrong ones refused."""
 
+import dataclasses
+import pickle
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 from four_seasons_env.agents import make_agent
-from four_seasons_env.agents.names import convert_options, read_name, split_name
+from four_seasons_env.agents.names import convert_options, split_name
 
 
 @pytest.mark.parametrize(
     ("name", "label", "agent", "path", "options"),
     [
-        ("heuristic", "", "heuristic", "", ""),
-        ("rollout@worlds=4", "", "rollout", "", "@worlds=4"),
-        ("a b: c=rollout@worlds=4", "a b: c", "rollout", "", "@worlds=4"),
+        ("heuristic", "", "heuristic", None, {}),
+        ("rollout@worlds=4", "", "rollout", None, {"worlds": "4"}),
+        ("a b: c=rollout@worlds=4", "a b: c", "rollout", None, {"worlds": "4"}),
+        ("planner=planner:x/y@positions=4", "planner", "planner", "x/y", {"positions": "4"}),
+        ("p=planner:lr=0.1 [1]/x", "p", "planner", "lr=0.1 [1]/x", {}),
+        ("planner:~/home", "", "planner", "HOME/home", {}),
         (
-            "planner=planner:missing/x@positions=4",
-            "planner",
-            "planner",
-            "missing/x",
-            "@positions=4",
+            "finisher@base=planner:a@positions=4,ending_positions=1",
+            *("", "finisher", None),
+            {"base": "planner:a@positions=4", "ending_positions": "1"},
         ),
-        ("planner:missing/me@corp.org/x", "", "planner", "missing/me@corp.org/x", ""),
-        ("planner:missing/x@positions", "", "planner", "missing/x", "@positions"),
-        (
-            "p=planner:lr=0.1,seed=3/x@positions=4",
-            "p",
-            "planner",
-            "lr=0.1,seed=3/x",
-            "@positions=4",
-        ),
-        ("planner:me@corp.org/*@positions=4", "", "planner", "me@corp.org/*", "@positions=4"),
-        ("p=planner:C:a [1]@b=2/x@lookahead=1", "p", "planner", "C:a [1]@b=2/x", "@lookahead=1"),
-        ("planner:x@positions=4", "", "planner", "x@positions=4", ""),
-        ("planner:~/home", "", "planner", "HOME/home", ""),
-        ("finisher@base=planner:me@corp.org/x", "", "finisher", "", "@base=planner:me@corp.org/x"),
     ],
 )
-def test_names_are_split(tmp_path, monkeypatch, name, label, agent, path, options):
-    folders = "lr=0.1,seed=3/x", "me@corp.org/x", "C:a [1]@b=2/x", "x@positions=4", "HOME/home"
-    for folder in folders:
-        (tmp_path / folder).mkdir(parents=True)
-    monkeypatch.chdir(tmp_path)
+def test_names_are_split(monkeypatch, name, label, agent, path, options):
     monkeypatch.setenv("HOME", "HOME")
     monkeypatch.setenv("USERPROFILE", "HOME")
-    assert read_name(name) == (label, agent, path, options)
-
-
-def test_options_are_split():
-    options = split_name("finisher@base=planner:a,b@positions=4,ending_positions=1").options
-    assert options == {"base": "planner:a,b@positions=4", "ending_positions": "1"}
+    parts = split_name(name)
+    assert parts == pickle.loads(pickle.dumps(parts))
+    assert (parts.label, parts.registered, parts.options) == (label, agent, options)
+    assert parts.path == (None if path is None else Path(path))
+    assert split_name(str(parts)) == dataclasses.replace(parts, label="")
 
 
 @pytest.mark.parametrize(
@@ -59,6 +45,10 @@ def test_options_are_split():
         ("rollout@world=4", "no option 'world': did you mean 'worlds'"),
         ("maskable_ppo@deterministic=true", "no option 'deterministic': it takes none"),
         ("rollout@worlds", "is not an option"),
+        ("=heuristic", "a label must not be empty"),
+        ("planner:me@corp.org/x", "'corp.org/x' .* is not an option.*must be without @"),
+        ("planner:runs/a:b", "must be without : ,: rename 'runs/a:b'"),
+        ("planner:lr=0.1,seed=3", "must be without : ,: rename 'lr=0.1,seed=3'"),
         ("rollout@worlds=2,worlds=3", "option 'worlds' is given twice"),
         ("planner@positions=abc", "positions of agent 'planner' must be a whole number, 0 or more"),
         ("rollout@worlds=2.5", r"a whole number, 0 or more, not '2\.5' \(default 16\)"),

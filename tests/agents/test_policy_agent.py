@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 
 from four_seasons_env.agents import make_agent, policy
+from four_seasons_env.agents.names import split_name
 from four_seasons_env.agents.registry import AnswerError
 from four_seasons_env.experiments.compare import Compare, play_all
 from four_seasons_env.experiments.matches.play import play_deals
@@ -147,7 +148,7 @@ def test_a_policy_may_play_both_ways(module: str, tmp_path: Path) -> None:
     assert set(results.index) == {"deterministic", "stochastic"}
     ways = [results.loc[play, "moves"].tolist() for play in ("deterministic", "stochastic")]
     assert ways[0] != ways[1]
-    (mine, _) = find_players([f"{module}:both"], "four-seasons")
+    (mine, _) = find_players([split_name(f"{module}:both")], "four-seasons")
     assert (mine.kind, mine.observation) == ("learned + search", "features of candidates")
 
 

@@ -62,7 +62,7 @@ def call(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int | str | None:
             ["--agents", "random", "--deals", "0-99999999999"],
             "--deals must be 10,000,000 deals or fewer",
         ),
-        ("compare", ["--agents", "maskable_ppo:nowhere/*"], "nothing matches"),
+        ("compare", ["--agents", "maskable_ppo:nowhere/*"], "no weights at nowhere/"),
         ("census", ["--seconds", "0"], "--seconds must be more than 0"),
         ("census", ["--memory", "0"], "--memory must be 0.01 or more"),
         ("train", ["--minutes", "-1"], "--minutes must be a number of minutes above 0"),

@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 from four_seasons_env.agents import make_agent
+from four_seasons_env.agents.names import split_name
 from four_seasons_env.engine import kernel
 from four_seasons_env.engine.deals import TRAIN_FROM, mix, shuffle
 from four_seasons_env.experiments.matches.play import play_deals, play_games
@@ -230,7 +231,7 @@ class Late:
 
 
 def test_compiling_is_not_timed() -> None:
-    (player,) = find_players([f"late={__name__}:Late"], "four-seasons")
+    (player,) = find_players([split_name(f"late={__name__}:Late")], "four-seasons")
     Late.made.clear()
     for _ in range(2):
         played = play_games(player, DEFAULT, range(TRAIN_FROM, TRAIN_FROM + 3))
