@@ -86,8 +86,9 @@ class MovePolicy(MaskableActorCriticPolicy):
         scores, values = self._read(obs, action_masks)
         logs = torch.log_softmax(scores, dim=1)
         if not deterministic:
-            # The highest of log-odds plus Gumbel noise is a draw from the policy.
-            scores = scores - torch.empty_like(scores).exponential_().log()
+            # The highest of log-odds plus Gumbel noise is a draw from the policy. The noise must be
+            # finite: that of a move that is not marked could win otherwise.
+            scores = scores - torch.empty_like(scores).exponential_().clamp_(min=1e-30).log()
         actions = scores.argmax(dim=1)
         return actions, values, logs.gather(1, actions[:, None]).squeeze(1)
 

@@ -8,7 +8,7 @@ The value of an opening is the exact chance of winning by the best play from pub
 (`four_seasons_env.solver.fair_value`); the optimum of a game is the mean over openings. Agents play
 test deals with valued openings. A decision costs the value of the position minus the value of the
 chosen move. The costs of a game add up to its regret; the mean regret is the loss in win rate
-against the best player. Train learning agents first, and name them with a pattern for their
+against the best player. Train learning agents first, and name them with the path to their
 weights.
 
 Writes four_seasons_env/data/small_games.json, and with agents docs/results/small-games.csv.
