@@ -34,29 +34,29 @@ RUN = np.dtype([("key", "u8"), ("moved", "u8"), ("length", "i8")])
 """The run of a game: the hash of its position, the bit set of cards that it has moved, and how many
 positions have been seen."""
 
-_ROOM = 16  # positions of a run, at first
+_BLOCK = 8  # hashes in 64 bytes, a line of the processor's cache
 _ONE, _BYTE = np.uint64(1), np.uint64(0xFF)
 
 
 def new_seen(count: int, mask: int) -> NDArray[Any]:
-    """Room for the positions of the runs of ``count`` games, uint64 of shape (count, room).
+    """Room for the positions of the runs of ``count`` games, uint64 of shape (blocks, count, 8).
 
-    For other masks than NO_REPEATS, an array of another dtype: code for that type leaves out what
+    The first positions of all games lie together, and most runs are short. For other masks than NO_REPEATS, an array of another dtype: code for that type leaves out what
     only NO_REPEATS needs, which takes a second to compile.
     """
-    return np.zeros((count, _ROOM), np.uint64) if mask == NO_REPEATS else np.zeros((count, 0), "b1")
+    return np.zeros((1, count, _BLOCK), np.uint64 if mask == NO_REPEATS else "b1")
 
 
 def with_room(runs: NDArray[Any], seen: NDArray[Any]) -> NDArray[Any]:
     """The same positions; with twice the room if the longest run fills more than half of it."""
-    if 2 * runs["length"].max(initial=0) <= seen.shape[1]:
+    if 2 * runs["length"].max(initial=0) <= _BLOCK * len(seen):
         return seen
-    return np.concatenate([seen, np.zeros_like(seen)], axis=1)
+    return np.concatenate([seen, np.zeros_like(seen)])
 
 
 @jit
 def start_run(run):
-    """Begin a run at a game's position, whose hash is the 0 at the start of its row of ``seen``."""
+    """Begin a run at a game's position, whose hash is the 0 that its first block begins with."""
     run.key = run.moved = 0
     run.length = 1
 
@@ -71,7 +71,7 @@ def write_mask(g, rule, mask, i, runs, seen, words):
         mask: LEGAL, DISTINCT or NO_REPEATS.
         i: row of the game in ``runs`` and ``seen``.
         runs: RUN (n,).
-        seen: (n, room), the hashes of each run's positions.
+        seen: (blocks, n, 8), the hashes of each run's positions.
         words: a row of `new_masks`.
 
     Returns:
@@ -133,8 +133,9 @@ def _returns(g, rule, move, run, i, seen):
     """Whether a move that may be undone leads back to a position of the run."""
     key = run.key + key_change(g, rule, move)
     found = False
-    for k in range(run.length):  # no early end: so the compiler compares several at once
-        found |= seen[i, k] == key
+    for block in range((run.length + _BLOCK - 1) // _BLOCK):
+        for k in range(_BLOCK):  # no early end: so the compiler compares several at once
+            found |= seen[block, i, k] == key
     if found and rule.refills:  # then it may turn a card, which no position of the run has
         after = np.empty(1, GAME)
         after[0] = g
@@ -147,7 +148,7 @@ def _returns(g, rule, move, run, i, seen):
 def play_on(g, rule, move, i, runs, seen):
     """`kernel.play`, and enter the position into the game's run, or begin a new run.
 
-    The row of ``seen`` must have a free place.
+    There must be room for a position more.
     """
     return _play if seen.dtype == types.bool_ else _play_on
 
@@ -168,7 +169,9 @@ def _play_on(g, rule, move, i, runs, seen):
     if goes_on and g.dealt == dealt and g.height[WASTE] == waste:
         run.key += change
         run.moved |= _ONE << np.uint64(card)
-        seen[i, run.length] = run.key
+        # To the end of the block, over positions of earlier runs.
+        for k in range(run.length % _BLOCK, _BLOCK):
+            seen[run.length // _BLOCK, i, k] = run.key
         run.length += 1
     else:
         start_run(run)

@@ -71,7 +71,7 @@ class Buffers(NamedTuple):
     words: NDArray[np.uint64]  # (n, words), masks as `kernel.legal` writes them
     masks: NDArray[np.int8]  # (n, actions), over the same memory
     runs: NDArray[np.void]  # RUN (n,)
-    seen: NDArray[np.uint64]  # (n, room), positions of the runs; see `engine.repeats`
+    seen: NDArray[np.uint64]  # (blocks, n, 8), positions of the runs; see `engine.repeats`
     shown: NDArray[np.void]  # SHOWN (n,)
     counts: NDArray[np.uint8]  # (n, slots), observations as counts
     rewards: NDArray[np.float64]  # (n,)
