@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from four_seasons_env.engine.deals import TRAIN_FROM, next_deal
-from four_seasons_env.engine.jit import inlined, internal, jit
+from four_seasons_env.engine.jit import inlined, internal, jit, merged
 from four_seasons_env.engine.kernel import is_won, lay_out, start
 from four_seasons_env.engine.repeats import play_on, start_run, write_mask
 from four_seasons_env.engine.threads import finish, take
@@ -276,7 +276,7 @@ def step_share(bundle, ticket, own, actions, out):
         first, last = take(ticket, own, len(actions), AT_A_TIME)
 
 
-@internal
+@merged
 def _step(bundle, first, last, actions, out):
     """Take the actions of games first to last - 1; returns how many episodes ended."""
     buffers, settings = bundle.buffers, bundle.settings
