@@ -26,7 +26,8 @@ def _table(*shape: int) -> NDArray[np.uint64]:
     return _rng.integers(0, 2**64, shape, np.uint64)
 
 
-_LINK = _table(53, 53)  # [card, the card below it]
+LINK = _table(53, 53)
+"""[card, the card below it]"""
 _CARD = _table(53)  # [card in the tableau]
 _LEVEL = _table(4, 14)  # [suit, cards on its foundation]
 _STOCK = _table(3, 53)  # [redeals left, cards in the stock]
@@ -62,31 +63,32 @@ def position_keys(g, rule):
         card = g.top[pile]
         while card != NO_CARD:
             host = g.below[card]
-            arranged += _LINK[card, host]
+            arranged += LINK[card, host]
             unarranged += _CARD[card]
             card = host
     return arranged, unarranged
 
 
-@jit
+@internal
 def key_change(g, rule, move):
     """The change of the first of `position_keys` by a legal move that leaves stock and waste as is.
 
-    A move changes one link, and a foundation's level or the reserve's top card.
+    Returns also the card that changes its place. A move changes one link, and a foundation's level
+    or the reserve's top card.
     """
     source, target = np.int64(rule.source[move]), np.int64(rule.target[move])
     card = moved_card(g, rule, source, target)
     suit, level = card & 3, np.int64(g.level[card & 3])
     if source >= FOUNDATION:
         change = _LEVEL[suit, level - 1] - _LEVEL[suit, level]
-        return change + _LINK[card, g.top[target]]
+        return change + LINK[card, g.top[target]], card
     if target == FOUNDATION:
         change = _LEVEL[suit, level + 1] - _LEVEL[suit, level]
     else:
-        change = _LINK[card, g.top[target]]
+        change = LINK[card, g.top[target]]
     if source == rule.reserve:
         change += _TOP[source, g.below[card]] - _TOP[source, card]
-    return change - _LINK[card, g.below[card]]
+    return change - LINK[card, g.below[card]], card
 
 
 @jit
@@ -99,7 +101,7 @@ def public_key(g, rule):
         card = g.top[place]
         total += _TOP[place, card]
         while card != NO_CARD:
-            total += _LINK[card, g.below[card]]
+            total += LINK[card, g.below[card]]
             card = g.below[card]
     if stock_is_known(g, rule):
         for i in range(g.dealt, g.deck_size):

@@ -19,10 +19,9 @@ import numpy as np
 from numba import types
 from numpy.typing import NDArray
 
-from four_seasons_env.engine.deals import NO_CARD
-from four_seasons_env.engine.hashing import key_change
+from four_seasons_env.engine.hashing import LINK, key_change
 from four_seasons_env.engine.jit import by_type, inlined, internal, jit
-from four_seasons_env.engine.kernel import GAME, compile_rules, legal, moved_card, new_masks, play
+from four_seasons_env.engine.kernel import GAME, compile_rules, legal, new_masks, play
 from four_seasons_env.engine.masks import next_move
 from four_seasons_env.engine.moves import FOUNDATION, STOCK, WASTE, Move
 from four_seasons_env.rules import Rules
@@ -34,29 +33,30 @@ RUN = np.dtype([("key", "u8"), ("moved", "u8"), ("length", "i8")])
 """The run of a game: the hash of its position, the bit set of cards that it has moved, and how many
 positions have been seen."""
 
-_ROOM = 16  # positions of a run, at first
-_ONE, _BYTE = np.uint64(1), np.uint64(0xFF)
+_BLOCK = 8  # hashes in 64 bytes, a line of the processor's cache
+_ONE = np.uint64(1)
 
 
 def new_seen(count: int, mask: int) -> NDArray[Any]:
-    """Room for the positions of the runs of ``count`` games, uint64 of shape (count, room).
+    """Room for the positions of the runs of ``count`` games, uint64 of shape (blocks, count, 8).
 
-    For other masks than NO_REPEATS, an array of another dtype: code for that type leaves out what
-    only NO_REPEATS needs, which takes a second to compile.
+    Most runs are short, so the first positions of all games lie together. For other masks than
+    NO_REPEATS, an array of another dtype: code for that type leaves out what only NO_REPEATS needs,
+    which takes a second to compile.
     """
-    return np.zeros((count, _ROOM), np.uint64) if mask == NO_REPEATS else np.zeros((count, 0), "b1")
+    return np.zeros((1, count, _BLOCK), np.uint64 if mask == NO_REPEATS else "b1")
 
 
 def with_room(runs: NDArray[Any], seen: NDArray[Any]) -> NDArray[Any]:
     """The same positions; with twice the room if the longest run fills more than half of it."""
-    if 2 * runs["length"].max(initial=0) <= seen.shape[1]:
+    if 2 * runs["length"].max(initial=0) <= _BLOCK * len(seen):
         return seen
-    return np.concatenate([seen, np.zeros_like(seen)], axis=1)
+    return np.concatenate([seen, np.zeros_like(seen)])
 
 
 @jit
 def start_run(run):
-    """Begin a run at a game's position, whose hash is the 0 at the start of its row of ``seen``."""
+    """Begin a run at a game's position, whose hash is the 0 that its first block begins with."""
     run.key = run.moved = 0
     run.length = 1
 
@@ -71,7 +71,7 @@ def write_mask(g, rule, mask, i, runs, seen, words):
         mask: LEGAL, DISTINCT or NO_REPEATS.
         i: row of the game in ``runs`` and ``seen``.
         runs: RUN (n,).
-        seen: (n, room), the hashes of each run's positions.
+        seen: (blocks, n, 8), the hashes of each run's positions.
         words: a row of `new_masks`.
 
     Returns:
@@ -96,28 +96,44 @@ def _write_mask_without_repeats(g, rule, mask, i, runs, seen, words):
 @internal
 def _forbid(g, rule, run, i, seen, words):
     """Remove the moves back to positions of game i's run; returns whether a move is left."""
-    # The first moves cannot be undone: deal and W>F, or up to the last W>Tj (`engine.moves`).
-    last = 1 if rule.worrying_back else 1 + 2 * rule.piles
-    left = 0 <= next_move(words, -1) <= last
-    move = next_move(words, last)
-    while move >= 0:
-        # A card that the run has not moved lies where it lies in all positions of the run.
-        has_moved = (run.moved >> np.uint64(_card_of(g, rule, move))) & _ONE
-        if has_moved and _may_be_undone(rule, move) and _returns(g, rule, move, run, i, seen):
-            words[move >> 3] &= ~(_BYTE << np.uint64(8 * (move & 7)))
-        else:
-            left = True
-        move = next_move(words, move)
-    return left
+    if rule.refills or rule.runs or rule.worrying_back:
+        move = next_move(words, -1)
+        while move >= 0:
+            if _may_be_undone(rule, move) and _returns(g, rule, move, run, i, seen):
+                words[move >> 3] &= ~(_ONE << np.uint64(8 * (move & 7)))
+            move = next_move(words, move)
+    else:
+        _forbid_top_cards(g, rule, run, i, seen, words)
+    return next_move(words, -1) >= 0
 
 
 @inlined
-def _card_of(g, rule, move):
-    """The card that a move between piles and foundations moves; see `kernel.moved_card`."""
-    source, target = np.int64(rule.source[move]), np.int64(rule.target[move])
-    if source < WASTE and not rule.runs:
-        return g.top[source]
-    return moved_card(g, rule, source, target) if source < STOCK else np.uint8(NO_CARD)
+def _forbid_top_cards(g, rule, run, i, seen, words):
+    """`_forbid` where only moves of one card between piles return: in most rule sets.
+
+    There is no branch on single moves: all are looked at, legal or not.
+    """
+    move = 2 + 2 * rule.piles  # the first between piles (`engine.moves`)
+    for source in range(rule.piles):
+        card = g.top[source]
+        # A card that the run has not moved lies where it lies in all positions of the run.
+        if (run.moved >> np.uint64(card)) & _ONE:
+            without = run.key - LINK[card, g.below[card]]
+            for k in range(rule.piles - 1):
+                key = without + LINK[card, g.top[k + (k >= source)]]
+                found = np.uint64(_is_seen(key, run, i, seen))
+                words[(move + k) >> 3] &= ~(found << np.uint64(8 * ((move + k) & 7)))
+        move += rule.piles - 1
+
+
+@inlined
+def _is_seen(key, run, i, seen):
+    """Whether a hash is that of a position of the run."""
+    found = False
+    for block in range((run.length + _BLOCK - 1) // _BLOCK):
+        for k in range(_BLOCK):  # no early end: so the compiler compares several at once
+            found |= seen[block, i, k] == key
+    return found
 
 
 @inlined
@@ -131,23 +147,23 @@ def _may_be_undone(rule, move):
 @internal
 def _returns(g, rule, move, run, i, seen):
     """Whether a move that may be undone leads back to a position of the run."""
-    key = run.key + key_change(g, rule, move)
-    found = False
-    for k in range(run.length):  # no early end: so the compiler compares several at once
-        found |= seen[i, k] == key
-    if found and rule.refills:  # then it may turn a card, which no position of the run has
-        after = np.empty(1, GAME)
-        after[0] = g
-        play(after[0], rule, move)
-        return after[0].dealt == g.dealt and after[0].height[WASTE] == g.height[WASTE]
-    return found
+    change, card = key_change(g, rule, move)
+    has_moved = (run.moved >> np.uint64(card)) & _ONE  # see `_forbid_top_cards`
+    if not has_moved or not _is_seen(run.key + change, run, i, seen):
+        return False
+    if not rule.refills:
+        return True
+    after = np.empty(1, GAME)  # it may turn a card, which no position of the run has
+    after[0] = g
+    play(after[0], rule, move)
+    return after[0].dealt == g.dealt and after[0].height[WASTE] == g.height[WASTE]
 
 
 @by_type
 def play_on(g, rule, move, i, runs, seen):
     """`kernel.play`, and enter the position into the game's run, or begin a new run.
 
-    The row of ``seen`` must have a free place.
+    There must be room for a position more.
     """
     return _play if seen.dtype == types.bool_ else _play_on
 
@@ -161,14 +177,15 @@ def _play_on(g, rule, move, i, runs, seen):
     goes_on = _may_be_undone(rule, move)
     change, card = np.uint64(0), np.uint8(0)
     if goes_on:
-        change = key_change(g, rule, move)
-        card = _card_of(g, rule, move)
+        change, card = key_change(g, rule, move)
     dealt, waste = g.dealt, g.height[WASTE]
     play(g, rule, move)
     if goes_on and g.dealt == dealt and g.height[WASTE] == waste:
         run.key += change
         run.moved |= _ONE << np.uint64(card)
-        seen[i, run.length] = run.key
+        # To the end of the block, over positions of earlier runs.
+        for k in range(run.length % _BLOCK, _BLOCK):
+            seen[run.length // _BLOCK, i, k] = run.key
         run.length += 1
     else:
         start_run(run)

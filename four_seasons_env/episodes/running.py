@@ -434,7 +434,7 @@ class Batch(RunningGames):
             runs, seen = self._buffers.runs, with_room(self._buffers.runs, self._buffers.seen)
             if seen is not self._buffers.seen:
                 self._replace(seen=seen)
-            self._surely_room = seen.shape[1] - int(runs["length"].max())
+            self._surely_room = len(seen) * seen.shape[2] - int(runs["length"].max())
         self._surely_room -= 1
 
     def spaces(self) -> tuple[gym.Space[Any], gym.spaces.Discrete]:

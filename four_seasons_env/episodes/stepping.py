@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from four_seasons_env.engine.deals import TRAIN_FROM, next_deal
-from four_seasons_env.engine.jit import inlined, internal, jit
+from four_seasons_env.engine.jit import inlined, internal, jit, merged
 from four_seasons_env.engine.kernel import is_won, lay_out, start
 from four_seasons_env.engine.repeats import play_on, start_run, write_mask
 from four_seasons_env.engine.threads import finish, take
@@ -71,7 +71,7 @@ class Buffers(NamedTuple):
     words: NDArray[np.uint64]  # (n, words), masks as `kernel.legal` writes them
     masks: NDArray[np.int8]  # (n, actions), over the same memory
     runs: NDArray[np.void]  # RUN (n,)
-    seen: NDArray[np.uint64]  # (n, room), positions of the runs; see `engine.repeats`
+    seen: NDArray[np.uint64]  # (blocks, n, 8), positions of the runs; see `engine.repeats`
     shown: NDArray[np.void]  # SHOWN (n,)
     counts: NDArray[np.uint8]  # (n, slots), observations as counts
     rewards: NDArray[np.float64]  # (n,)
@@ -276,7 +276,7 @@ def step_share(bundle, ticket, own, actions, out):
         first, last = take(ticket, own, len(actions), AT_A_TIME)
 
 
-@internal
+@merged
 def _step(bundle, first, last, actions, out):
     """Take the actions of games first to last - 1; returns how many episodes ended."""
     buffers, settings = bundle.buffers, bundle.settings
