@@ -188,7 +188,7 @@ def plot_learning(
         references: win rates of other agents, drawn as dashed lines.
     """
     figure, axes = new_axes()
-    _draw_references(axes, references)
+    draw_references(axes, references)
     colours = colours_of(curves["name"].tolist())
     for name, colour in colours.items():
         for _, own in curves[curves["name"] == name].groupby("run"):
@@ -219,7 +219,7 @@ def plot_learning_time(
         references: win rates of other agents, drawn as dashed lines.
     """
     figure, axes = new_axes(3.8)
-    _draw_references(axes, references)
+    draw_references(axes, references)
     rows = summary.join(summary["agent"].str.extract(r"^(?P<name>.+)-(?P<minutes>[\d.]+)$"))
     rows = rows.dropna(subset="name").astype({"minutes": float}).sort_values("minutes")
     for name, colour in colours_of(rows["name"].unique().tolist()).items():
@@ -240,7 +240,7 @@ def plot_learning_time(
     figure.savefig(path)
 
 
-def _draw_references(axes: Axes, references: Mapping[str, float]) -> None:
+def draw_references(axes: Axes, references: Mapping[str, float]) -> None:
     """Draw win rates of other agents as dashed lines with their names."""
     for name, value in references.items():
         axes.axhline(value, color="grey", ls="--", lw=1, zorder=1)

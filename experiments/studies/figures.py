@@ -96,6 +96,34 @@ def plot_price(summary: pd.DataFrame, title: str, path: Path) -> None:
     figure.savefig(path)
 
 
+@plot
+def plot_moves(curves: dict[str, pd.DataFrame], path: Path, references: dict[str, float]) -> None:
+    """Draw the share of games won against the moves of training.
+
+    Args:
+        curves: by name, each with the columns `moves` and `won`.
+        path: file of the picture.
+        references: win rates of other agents, drawn as dashed lines.
+    """
+    figure, axes = new_axes(3.8)
+    draw_references(axes, references)
+    for (name, rows), colour in zip(curves.items(), ("#1f77b4", "#aec7e8", "#2ca02c"), strict=True):
+        axes.plot(rows["moves"], rows["won"], color=colour, label=name)
+    axes.set_xscale("log")
+    axes.set_xlabel("moves of training (log scale)")
+    axes.set_ylabel("games won")
+    in_percent(axes, y=True)
+    axes.legend(frameon=False, fontsize=8, loc="upper left")
+    figure.suptitle("MaskablePPO on moves, with and without moves back", fontsize=10)
+    figure.savefig(path)
+
+
+def curve(name: str) -> pd.DataFrame:
+    """The moves and the validation deals won of the log of a training."""
+    rows = read_table(RESULTS / f"{name}.csv").dropna(subset="validation/win_rate")
+    return rows.rename(columns={"time/total_timesteps": "moves", "validation/win_rate": "won"})
+
+
 def main() -> None:
     """Draw all plots."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
@@ -120,6 +148,14 @@ def main() -> None:
     learned = read_table(RESULTS / "learning.csv")
     title = "Four Seasons, test deals: games won by time of learning"
     plot_learning_time(learned, title, out / "learning.png", references)
+
+    curves = {
+        'mask="no_repeats"': curve("moves"),
+        'mask="distinct"': curve("moves-distinct"),
+        "one file on a GPU, training games": read_table(RESULTS / "moves-gpu.csv"),
+    }
+    once = {name: value for name, value in references.items() if name != "planner"}
+    plot_moves(curves, out / "moves.png", once)
 
     plot_census(census, f"four-seasons, {len(census):,} test deals", out / "census.png")
     plot_calibration(read_table(RESULTS / "calibration.csv"), out / "calibration.png")
