@@ -17,7 +17,6 @@ from four_seasons_env.episodes.options import read_options
 from four_seasons_env.episodes.running import Batch, RunningGames
 from four_seasons_env.episodes.settings import MoveSettings
 from four_seasons_env.game import Game
-from four_seasons_env.rendering import draw_as
 from four_seasons_env.rules import Rules
 
 if TYPE_CHECKING:
@@ -58,7 +57,11 @@ class OneGame:
 
     def render(self) -> Any:
         """The position as text (`"ansi"`) or as a picture, uint8 of shape (height, width, 3)."""
-        return None if self.render_mode is None else draw_as(self.render_mode, self.game)
+        if self.render_mode is None:
+            return None
+        from four_seasons_env.rendering import draw_as
+
+        return draw_as(self.render_mode, self.game)
 
 
 class LimitInSpec:

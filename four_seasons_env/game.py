@@ -13,7 +13,6 @@ from four_seasons_env.engine.deals import CARD_TEXTS, NO_CARD, SUITS, check_deal
 from four_seasons_env.engine.hashing import public_key
 from four_seasons_env.engine.moves import FOUNDATION, STOCK, WASTE, Move, all_moves, find_move
 from four_seasons_env.engine.validation import InvalidGame, check_games, pack_game, unpack_game
-from four_seasons_env.rendering import draw, draw_svg
 from four_seasons_env.rules import Rules, get_rules
 
 MAX_MOVES = 500
@@ -427,10 +426,14 @@ class Game:
     __hash__ = None  # type: ignore[assignment]
 
     def __str__(self) -> str:
+        from four_seasons_env.rendering import draw  # drawings are loaded where a game is drawn
+
         return draw(self)
 
     def _repr_svg_(self) -> str:
         """The picture that notebooks show; `four_seasons_env.rendering.draw_svg` has more."""
+        from four_seasons_env.rendering import draw_svg
+
         return draw_svg(self)
 
     def __repr__(self) -> str:

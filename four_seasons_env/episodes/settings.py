@@ -19,11 +19,14 @@ from four_seasons_env.engine.repeats import MASKS
 from four_seasons_env.episodes import stepping
 from four_seasons_env.game import MAX_MOVES
 from four_seasons_env.observations import OBSERVATIONS
-from four_seasons_env.rendering import RENDER_MODES
 from four_seasons_env.rewards import RewardFunction, check_reward
 from four_seasons_env.rules import Rules, get_rules
 
 ILLEGAL = ("stay", "raise")
+
+RENDER_MODES = (None, "ansi", "rgb_array")
+"""The render modes of all environments. Making an environment needs no pygame-ce, drawing a picture
+does: Stable-Baselines3 always asks for `rgb_array`."""
 
 AUTORESET = {
     AutoresetMode.SAME_STEP: stepping.SAME_STEP,

@@ -16,11 +16,7 @@ from four_seasons_env.rendering.layout import Position
 from four_seasons_env.rendering.svg import draw_svg
 from four_seasons_env.rendering.text import draw
 
-__all__ = ["RENDER_MODES", "draw", "draw_as", "draw_svg"]
-
-RENDER_MODES = (None, "ansi", "rgb_array")
-"""The render modes of all environments. Making an environment needs no pygame-ce, drawing a picture
-does: Stable-Baselines3 always asks for `rgb_array`."""
+__all__ = ["draw", "draw_as", "draw_svg"]
 
 
 def draw_as(render_mode: str, position: Position) -> Any:
