@@ -13,6 +13,7 @@ import pandas as pd
 from four_seasons_env.experiments.command_line import ROOT
 from four_seasons_env.experiments.reporting.plots import (
     colours_of,
+    draw_references,
     in_lines,
     in_percent,
     new_axes,
@@ -154,8 +155,8 @@ def main() -> None:
         'mask="distinct"': curve("moves-distinct"),
         "one file on a GPU, training games": read_table(RESULTS / "moves-gpu.csv"),
     }
-    once = {name: value for name, value in references.items() if name != "planner"}
-    plot_moves(curves, out / "moves.png", once)
+    by_hand = {name: references[name] for name in ("heuristic", "finisher")}
+    plot_moves(curves, out / "moves.png", by_hand)
 
     plot_census(census, f"four-seasons, {len(census):,} test deals", out / "census.png")
     plot_calibration(read_table(RESULTS / "calibration.csv"), out / "calibration.png")
