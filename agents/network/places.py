@@ -1,7 +1,7 @@
 """Networks over `places` as torch modules: `PlacesEncoder` and `MoveNetwork`.
 
-On the CPU, compiled code adds up the rows of positions and moves: torch's `EmbeddingBag`, which
-does it on other devices, takes several times as long for the gradient.
+On the CPU, compiled code adds up the rows of positions and moves: torch's `EmbeddingBag` takes
+several times as long for the gradient. On other devices, a product of matrices adds them up.
 `four_seasons_env.agents.network.rows` has the same functions for players without torch.
 """
 
@@ -102,7 +102,7 @@ class PlacesEncoder(nn.Module):
         if self.table.device.type == "cpu":
             sums: torch.Tensor = _SumRows.apply(rows, self.table)  # type: ignore[no-untyped-call]
             return sums
-        return _bags(rows, self.table)
+        return _sums(rows, self.table)
 
 
 class MoveNetwork(nn.Module):
@@ -156,15 +156,18 @@ class MoveNetwork(nn.Module):
             moves: int16 of shape (n, A, 4), as `move_rows_of` returns them.
             masks: bool of shape (n, A).
         """
-        hidden = self.dense(torch.relu(self.encoder.sum(rows)))
-        values = self.value(torch.relu(hidden[:, self.units :])).squeeze(1)
+        device = self.score.device
+        rows, moves, masks = rows.to(device), moves.to(device), masks.to(device)
+        hidden = self.dense(torch.relu_(self.encoder.sum(rows)))
+        values = self.value(torch.relu(hidden[:, self.units :])).squeeze(1).float()
         mine, marked = hidden[:, : self.units], masks.flatten().nonzero().squeeze(1)
-        if mine.device.type == "cpu":
+        if device.type == "cpu":
             each = _ScoreMoves.apply(marked, moves, mine, self.moves, self.score)  # type: ignore[no-untyped-call]
         else:
-            sums = mine[marked // masks.shape[1]] + _bags(moves.view(-1, 4)[marked], self.moves)
-            each = torch.relu(sums) @ self.score
-        scores = torch.full((masks.numel(),), -1e8, device=mine.device)
+            sums = _sums(moves.view(-1, 4).index_select(0, marked), self.moves)
+            sums = sums + mine.index_select(0, marked // masks.shape[1])
+            each = (torch.relu(sums) @ self.score).float()  # autocast may have made it bfloat16
+        scores = torch.full((masks.numel(),), -1e8, device=device)
         return scores.index_copy(0, marked, each).view(masks.shape), values
 
 
@@ -174,7 +177,16 @@ def _array(places: torch.Tensor) -> NDArray[np.uint8]:
     return observed
 
 
-def _bags(rows: torch.Tensor, table: torch.Tensor) -> torch.Tensor:
-    """The sums of rows of a table on another device."""
-    on_device = rows.to(table.device, torch.long)
-    return nn.functional.embedding_bag(on_device, table, mode="sum", padding_idx=0)
+def _sums(rows: torch.Tensor, table: torch.Tensor) -> torch.Tensor:
+    """The sums of rows of a table on another device; row 0 counts as zero.
+
+    Rows become ones among zeros, so the sums are a product, and so is the gradient. `EmbeddingBag`
+    sorts all rows for that.
+    """
+    kind = rows.device.type
+    narrow = kind == "cuda" and torch.is_autocast_enabled(kind)
+    shape, dtype = (len(rows), len(table)), torch.bfloat16 if narrow else table.dtype
+    chosen = torch.zeros(shape, dtype=dtype, device=table.device)
+    chosen.scatter_(1, rows.long(), 1)
+    chosen[:, 0] = 0
+    return chosen @ table

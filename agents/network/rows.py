@@ -104,15 +104,27 @@ def move_widths_of(layers: Sequence[int]) -> MoveWidths:
     return MoveWidths(*layers)
 
 
-def rows_of(places: NDArray[np.uint8], rules: Rules) -> NDArray[np.int16]:
-    """The rows of observations of shape (n, slots), int16 of shape (n, MOST_ROWS)."""
-    rows = np.zeros((len(places), MOST_ROWS), np.int16)
+def rows_of(
+    places: NDArray[np.uint8], rules: Rules, out: NDArray[np.int16] | None = None
+) -> NDArray[np.int16]:
+    """The rows of observations of shape (n, slots), int16 of shape (n, MOST_ROWS).
+
+    Args:
+        places: (n, slots).
+        rules: of the observations.
+        out: the array to write into; None: a new one.
+    """
+    rows = np.empty((len(places), MOST_ROWS), np.int16) if out is None else out
+    rows[:] = 0
     write_rows(places, compile_rules(rules), rows)
     return rows
 
 
 def move_rows_of(
-    places: NDArray[np.uint8], masks: NDArray[np.int8 | np.bool_], rules: Rules
+    places: NDArray[np.uint8],
+    masks: NDArray[np.int8 | np.bool_],
+    rules: Rules,
+    out: NDArray[np.int16] | None = None,
 ) -> NDArray[np.int16]:
     """The rows of the marked moves of observations, int16 of shape (n, A, 4); others are 0.
 
@@ -120,8 +132,10 @@ def move_rows_of(
         places: (n, slots).
         masks: (n, A).
         rules: of both.
+        out: the array to write into; None: a new one.
     """
-    rows = np.zeros((*masks.shape, 4), np.int16)
+    rows = np.empty((*masks.shape, 4), np.int16) if out is None else out
+    rows[:] = 0
     _write_move_rows(places, masks.view(np.int8), compile_rules(rules), rows)
     return rows
 

@@ -1,152 +1,249 @@
-"""Masked PPO in one file, in the style of CleanRL, on the native vector environment."""
+"""PPO on moves in one file, in the manner of CleanRL: thousands of games, and any device."""
 
 import json
+import math
 import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
+from itertools import pairwise
+from pathlib import Path
 
 import gymnasium as gym
+import numpy as np
 import torch
 import tyro
 from torch import nn
+from torch.utils.tensorboard import SummaryWriter
 
-import four_seasons_env  # noqa: F401  registers the environments
+from four_seasons_env.agents.network.places import MoveNetwork
+from four_seasons_env.agents.network.rows import MOST_ROWS, move_rows_of, rows_of
+from four_seasons_env.agents.policy_files import PolicyCard, rules_fields, save_policy
 from four_seasons_env.evaluation import evaluate
+from four_seasons_env.rules import get_rules
 
-ID = "FourSeasonsNextDeal-v0"  # an action is the position in which the next card is turned
-FAST = {"observation": "cards", "candidates": 16, "illegal": "raise"}  # a lost mask is an error
-WIDE = {"observation": "cards", "candidates": 200, "expansions": 400, "ending_expansions": 5000}
+ID = "FourSeasons-v0"  # an action is a move
+RULES = get_rules("four-seasons")
+GAME = {"observation": "places", "mask": "no_repeats"}
+FAST = {"copy": False, "max_moves": 300, "illegal": "raise"}  # a lost mask is an error
+PARTS = ("games", "rows", "choosing")  # of the time of playing
 
 
 @dataclass(frozen=True)
 class Flags:
-    """Train a policy by masked PPO, and play validation deals with it."""
+    """Train a policy by PPO, save it, and play validation deals with it."""
 
-    seed: int = 0  # of deals, first weights and actions
-    updates: int = 60  # rollouts; the network learns after each of them
-    games: int = 128  # played in lockstep
-    steps: int = 46  # decisions per game in a rollout; a game of four-seasons has at most 46
-    epochs: int = 3  # passes over a rollout
-    minibatch: int = 1024
-    learning_rate: float = 2e-3  # at first; it falls linearly to zero
-    gamma: float = 1.0  # 1: only the cards that are up at the end count, not the time they take
-    gae_lambda: float = 0.9
+    seed: int = 0  # of deals, first weights and moves
+    moves: float = 6e6  # training ends after so many moves; `inf` for no limit
+    seconds: float = math.inf  # or after so many seconds
+    games: int = 512  # played side by side
+    batches: int = 1  # of games that take turns; on a GPU 2: one moves while the network reads one
+    threads: int = 1  # that play; as many as there are cores
+    device: str = "auto"  # of the network: cpu, cuda or mps
+    layers: tuple[int, int, int] = (128, 64, 32)  # see MoveNetwork
+    compile: bool = False  # the loss, by torch.compile
+    bf16: bool = True  # on CUDA: products of matrices in bfloat16
+    steps: int = 32  # moves in each game between two updates
+    epochs: int = 2  # passes over these moves
+    minibatch: int = 2048
+    learning_rate: float = 4e-3  # at first; it falls to a thirtieth by the end
+    gamma: float = 0.999
+    gae_lambda: float = 0.95
     clip: float = 0.2  # of the ratio of probabilities
-    entropy: float = 0.01  # weight of the entropy bonus
+    entropy: float = 0.01  # weight of the entropy bonus at first; it falls to a tenth
     value: float = 0.5  # weight of the value loss
     max_norm: float = 0.5  # longest gradient
     deals: int = 1000  # validation deals to play at the end
+    out: Path = Path("runs/cleanrl")  # folder of the curve, and of `policy`
 
 
-class Agent(nn.Module):
-    """Reads each candidate separately, because its index in the list means nothing."""
+class Batch:
+    """Some of the games, which take their moves together; ``kept`` is what all games leave."""
 
-    def __init__(self, inputs, hidden=128):
-        super().__init__()
-        self.body = nn.Sequential(nn.Linear(inputs, hidden), nn.ReLU())
-        self.score, self.value = nn.Linear(hidden, 1), nn.Linear(hidden, 1)
-        nn.init.zeros_(self.score.weight)  # all candidates are equally likely at first
+    def __init__(self, flags, number, kept, won, pool):
+        count = flags.games // flags.batches
+        mine = slice(number * count, (number + 1) * count)
+        self.envs = gym.make_vec(ID, num_envs=count, num_threads=flags.threads, **GAME, **FAST)
+        self.kept = {name: each[:, mine] for name, each in kept.items()}
+        cuda = kept["rows"].is_cuda
+        # From pinned memory, copies to the device need no processor. With a stream of its own, a
+        # batch waits for no other.
+        self.host = {
+            name: torch.zeros_like(kept[name][0, mine], device="cpu", pin_memory=cuda)
+            for name in ("rows", "moves", "masks")
+        }
+        self.stream = torch.cuda.Stream() if cuda else None
+        self.rewards = np.zeros((flags.steps, count), np.float32)
+        self.ended = np.zeros((flags.steps, count), np.bool_)
+        self.won, self.pool, self.seconds = won, pool, dict.fromkeys(PARTS, 0.0)
+        ends = np.linspace(0, count, min(flags.threads, -(-count // 256)) + 1, dtype=int)
+        self.shares = [slice(*each) for each in pairwise(ends)]
+        self.observations, infos = self.envs.reset(seed=flags.seed * flags.games + mine.start)
+        self.masks = infos["action_mask"]  # with copy=False, each step writes into both
+        self.read()
 
-    def forward(self, candidates, masks):
-        """Distributions over K candidates, and values; from shapes (n, K, inputs) and (n, K)."""
-        encoded = self.body(candidates[masks])  # half of the K places are empty
-        scores, values = torch.full(masks.shape, -torch.inf), torch.zeros(masks.shape)
-        # A masked action has the score -inf, so its probability is exactly 0: it is never sampled,
-        # and it adds nothing to the entropy, so the bonus does not reward illegal actions.
-        scores[masks] = self.score(encoded).squeeze(1)
-        values[masks] = self.value(encoded).squeeze(1)
-        chances = torch.distributions.Categorical(logits=scores)
-        return chances, (chances.probs.detach() * values).sum(dim=1)  # mean under the policy
+    def read(self):
+        """Write the rows of all positions and moves, in threads: compiled code needs no lock."""
+        rows, moves, masks = (each.numpy() for each in self.host.values())
+
+        def read_share(share):
+            masks[share] = self.masks[share]
+            rows_of(self.observations[share], RULES, rows[share])
+            move_rows_of(self.observations[share], masks[share], RULES, moves[share])
+
+        list((self.pool.map if len(self.shares) > 1 else map)(read_share, self.shares))
+
+    def play(self, network, half):
+        """Move in each game ``steps`` times; returns the values of the positions after that."""
+        with torch.cuda.stream(self.stream), torch.no_grad(), half():
+            clock = time.perf_counter()
+            for step in range(len(self.rewards)):
+                kept = {name: each[step] for name, each in self.kept.items()}
+                for name, each in self.host.items():
+                    kept[name].copy_(each, non_blocking=True)
+                scores, kept["values"][:] = network.score_rows(*(kept[name] for name in self.host))
+                # The highest of log-odds plus Gumbel noise is a draw from the policy. The noise is
+                # finite, so no illegal move is drawn: its score is -1e8.
+                noise = torch.rand_like(scores).clamp_(1e-30, 1 - 1e-7).log_().neg_().log_()
+                actions = kept["actions"].copy_((scores - noise).argmax(dim=1))
+                logs = torch.log_softmax(scores, dim=1)
+                kept["before"].copy_(logs.gather(1, actions[:, None]).squeeze(1))
+                actions = actions.cpu().numpy()  # waits for the device
+                clock = self.note("choosing", clock)
+                self.observations, rewards, terminated, truncated, infos = self.envs.step(actions)
+                # A game that ends is dealt again in the same step. The move limit ends it, too: no
+                # value is added for moves that it might still have had.
+                self.rewards[step], self.ended[step] = rewards, terminated | truncated
+                if "final_info" in infos:
+                    self.won.append(infos["final_info"]["won"][infos["_final_info"]])
+                clock = self.note("games", clock)
+                self.read()
+                clock = self.note("rows", clock)
+            return network.score_rows(*self.host.values())[1]
+
+    def note(self, part, since):
+        """Add the time that has passed to a part of it; returns the time now."""
+        now = time.perf_counter()
+        self.seconds[part] += now - since
+        return now
 
 
-def tensors(observations, games=slice(None)):
-    """Candidates and masks of some games."""
-    candidates, masks = observations["observation"][games], observations["action_mask"][games]
-    return torch.as_tensor(candidates), torch.as_tensor(masks).bool()
+def advantages(rewards, live, values, following, flags):
+    """Generalized advantage estimation (Schulman et al. 2016); nothing passes the end of a game."""
+    gains, gain = torch.zeros_like(values), torch.zeros_like(following)
+    for step in reversed(range(flags.steps)):
+        error = rewards[step] + flags.gamma * live[step] * following - values[step]
+        gain = error + flags.gamma * flags.gae_lambda * live[step] * gain
+        gains[step], following = gain, values[step]
+    return gains
 
 
-def train(flags):
-    """Train an agent, and return it."""
+def loss_of(network, batch, flags, entropy_weight):
+    """The loss, and parts of it for the curve."""
+    # The masks of the rollout are used again: without them, the ratio would compare probabilities
+    # over two different sets of moves.
+    scores, values = network.score_rows(batch["rows"], batch["moves"], batch["masks"])
+    logs = torch.log_softmax(scores, dim=1)
+    change = logs.gather(1, batch["actions"][:, None]).squeeze(1) - batch["before"]
+    ratio, gains = change.exp(), batch["gains"]
+    gains = (gains - gains.mean()) / (gains.std() + 1e-8)
+    clipped = ratio.clamp(1 - flags.clip, 1 + flags.clip)
+    policy = -torch.min(gains * ratio, gains * clipped).mean()
+    value = (batch["values"] - values).square().mean()
+    entropy = -(torch.softmax(scores, dim=1) * logs).sum(dim=1).mean()
+    loss = policy + flags.value * value - entropy_weight * entropy
+    return loss, torch.stack([policy, value, entropy, (ratio - 1 - change).mean()]).detach()
+
+
+def train(flags, device):
+    """Train a network; returns it, and the number of moves."""
     torch.manual_seed(flags.seed)
-    torch.set_num_threads(1)  # more are no faster for a small network
-    envs = gym.make_vec(ID, num_envs=flags.games, **FAST)
-    agent = Agent(envs.single_observation_space["observation"].shape[1])
-    optimizer = torch.optim.Adam(agent.parameters())
-    observations, _ = envs.reset(seed=flags.seed)
-    start, shape = time.perf_counter(), (flags.steps, flags.games)
-    for update in range(flags.updates):
-        optimizer.param_groups[0]["lr"] = flags.learning_rate * (1 - update / flags.updates)
+    torch.set_num_threads(flags.threads)
+    half = partial(torch.autocast, "cuda", torch.bfloat16, device.type == "cuda" and flags.bf16)
+    wait = torch.cuda.synchronize if device.type == "cuda" else lambda: None
+    count, shape = gym.make_vec(ID).single_action_space.n, (flags.steps, flags.games)
+    kept = {  # what a rollout leaves, on the device
+        "rows": torch.zeros(*shape, MOST_ROWS, dtype=torch.int16, device=device),
+        "moves": torch.zeros(*shape, count, 4, dtype=torch.int16, device=device),
+        "masks": torch.zeros(*shape, count, dtype=torch.bool, device=device),
+        "actions": torch.zeros(shape, dtype=torch.long, device=device),
+        **{name: torch.zeros(shape, device=device) for name in ("before", "values")},
+    }
+    pool, players = ThreadPoolExecutor(flags.threads), ThreadPoolExecutor(flags.batches)
+    won = []  # of the games that ended since the last report
+    batches = [Batch(flags, number, kept, won, pool) for number in range(flags.batches)]
+    network = MoveNetwork(RULES, flags.layers).to(device)
+    optimizer = torch.optim.Adam(network.parameters(), betas=(0.9, 0.99), eps=1e-5, fused=True)
+    find_loss = torch.compile(loss_of) if flags.compile else loss_of
+    writer = SummaryWriter(flags.out)
+    done, moves, learning, start = 0.0, 0, 0.0, time.perf_counter()
+    since, reported = start, 0
+    while done < 1:
+        optimizer.param_groups[0]["lr"] = flags.learning_rate * max(1 - done, 0.03)
+        entropy_weight = flags.entropy * max(1 - done, 0.1)
 
-        # Rollout.
-        rollout, wins = [], []
-        rewards, live = torch.zeros(shape), torch.zeros(shape)
-        for step in range(flags.steps):
-            candidates, masks = tensors(observations)
-            with torch.no_grad():
-                chances, values = agent(candidates, masks)
-                actions = chances.sample()
-            rollout.append((candidates, masks, actions, chances.log_prob(actions), values))
-            observations, reward, terminated, truncated, infos = envs.step(actions.numpy())
-            ended = terminated | truncated
-            rewards[step], live[step] = torch.as_tensor(reward), torch.as_tensor(~ended)
-            # A game that ends is replaced in the same step: `observations` already holds the next
-            # deal, and `final_obs` the last position of the old game. A game cut off by the move
-            # limit could continue, so the value of its last position belongs to its return.
-            if truncated.any():
-                with torch.no_grad():
-                    _, rest = agent(*tensors(infos["final_obs"], truncated))
-                rewards[step, torch.as_tensor(truncated)] += flags.gamma * rest
-            if ended.any():
-                wins.extend(infos["final_info"]["won"][ended])
+        # Play. Each batch has a thread: while one waits for the device, another plays.
+        wait()
+        following = torch.cat(list(players.map(lambda batch: batch.play(network, half), batches)))
+        wait()
 
-        # Generalized advantage estimation (Schulman et al. 2016). Nothing passes the end of a game.
-        candidates, masks, actions, before, values = map(torch.stack, zip(*rollout, strict=True))
-        with torch.no_grad():
-            following = torch.cat([values[1:], agent(*tensors(observations))[1][None]])
-        errors = rewards + flags.gamma * live * following - values
-        advantages, gain = torch.zeros(shape), torch.zeros(flags.games)
-        for step in reversed(range(flags.steps)):
-            gain = errors[step] + flags.gamma * flags.gae_lambda * live[step] * gain
-            advantages[step] = gain
-        batch = (candidates, masks, actions, before, advantages, advantages + values)
-        batch = [each.flatten(0, 1) for each in batch]
-
-        # Update. The masks of the rollout are used again: without them, the ratio would compare
-        # probabilities over two different sets of actions.
+        # Learn.
+        clock = time.perf_counter()
+        rewards = torch.from_numpy(np.concatenate([each.rewards for each in batches], 1))
+        live = torch.from_numpy(~np.concatenate([each.ended for each in batches], 1)).float()
+        gains = advantages(rewards.to(device), live.to(device), kept["values"], following, flags)
+        data = kept | {"gains": gains, "values": gains + kept["values"]}  # what values should be
+        data = {name: each.flatten(0, 1) for name, each in data.items()}
         for _ in range(flags.epochs):
-            for rows in torch.randperm(flags.steps * flags.games).split(flags.minibatch):
-                candidates, masks, actions, before, gains, returns = (each[rows] for each in batch)
-                chances, values = agent(candidates, masks)
-                ratio = (chances.log_prob(actions) - before).exp()
-                gains = (gains - gains.mean()) / (gains.std() + 1e-8)
-                clipped = ratio.clamp(1 - flags.clip, 1 + flags.clip)
-                loss = -torch.min(gains * ratio, gains * clipped).mean()
-                loss += flags.value * (returns - values).square().mean()
-                loss -= flags.entropy * chances.entropy().mean()
+            for rows in torch.randperm(gains.numel(), device=device).split(flags.minibatch):
+                with half():
+                    sample = {name: each.index_select(0, rows) for name, each in data.items()}
+                    loss, parts = find_loss(network, sample, flags, entropy_weight)
                 optimizer.zero_grad()
                 loss.backward()
-                nn.utils.clip_grad_norm_(agent.parameters(), flags.max_norm)
+                nn.utils.clip_grad_norm_(network.parameters(), flags.max_norm)
                 optimizer.step()
+        parts = parts.tolist()  # of the last minibatch; waits for the device
+        now = time.perf_counter()
+        learning += now - clock
 
-        done = (update + 1) * flags.steps * flags.games
-        speed, won = done / (time.perf_counter() - start), sum(wins) / max(len(wins), 1)
-        print(f"{done:9,} decisions, {speed:5,.0f} per second; {won:.1%} of {len(wins)} games won")
-    return agent
+        # Report, every few seconds.
+        moves += gains.numel()
+        done = max(moves / flags.moves, (now - start) / flags.seconds)
+        if done >= 1 or now > since + 2:
+            games = np.concatenate([np.zeros(0), *won])
+            share, speed = games.mean() if len(games) else 0.0, (moves - reported) / (now - since)
+            print(f"{moves:13,} moves, {speed:9,.0f} per second; {share:.1%} of {len(games)} won")
+            curve = ("policy", "value", "entropy", "divergence", "won", "moves_per_second")
+            for name, each in zip(curve, (*parts, share, speed), strict=True):
+                writer.add_scalar(name, each, moves)
+            since, reported = now, moves
+            won.clear()
+    writer.close()
+    wall = time.perf_counter() - start
+    spent = np.mean([list(each.seconds.values()) for each in batches], axis=0) / wall
+    shares = ", ".join(f"{each:.0%} {name}" for name, each in zip(PARTS, spent, strict=True))
+    print(f"{moves / wall:,.0f} moves per second; time: {shares}, {learning / wall:.0%} learning")
+    return network, moves
 
 
 def main(flags):
-    """Train an agent, and play each validation deal with its most likely actions."""
-    agent = train(flags)
+    """Train a policy, save it, and play each validation deal with its most likely moves."""
+    found = torch.accelerator.current_accelerator() if torch.accelerator.is_available() else "cpu"
+    network, moves = train(flags, torch.device(found if flags.device == "auto" else flags.device))
+    weights = {name: each.cpu().numpy() for name, each in network.state_dict().items()}
+    card = PolicyCard("maskable_ppo", rules_fields(RULES), **GAME, layers=list(flags.layers))
+    card.training = {"seed": flags.seed, "steps": moves}
+    save_policy(flags.out / "policy", card, weights)
 
-    def policy(observations, _):
-        candidates, masks = tensors(observations)
-        masks[~masks.any(dim=1), 0] = True  # games that are over: their actions do not count
-        with torch.no_grad():
-            return agent(candidates, masks)[0].probs.argmax(dim=1)
+    @torch.no_grad()
+    def policy(observations, masks):
+        scores, _ = network(torch.as_tensor(observations), torch.as_tensor(masks).bool())
+        return scores.argmax(dim=1).cpu()
 
-    result = evaluate(gym.make_vec(ID, num_envs=flags.deals, **WIDE), policy)  # wider than training
+    result = evaluate(gym.make_vec(ID, num_envs=flags.deals, **GAME), policy)
     assert result.illegal == 0
-    steps = flags.updates * flags.steps * flags.games
-    print(json.dumps({"environment": ID, "steps": steps, **result._asdict()}))
+    print(json.dumps({"environment": ID, "steps": moves, **result._asdict()}))
 
 
 if __name__ == "__main__":
