@@ -185,8 +185,9 @@ def _sums(rows: torch.Tensor, table: torch.Tensor) -> torch.Tensor:
     """
     kind = rows.device.type
     narrow = kind == "cuda" and torch.is_autocast_enabled(kind)
-    shape, dtype = (len(rows), len(table)), torch.bfloat16 if narrow else table.dtype
-    chosen = torch.zeros(shape, dtype=dtype, device=table.device)
+    dtype = torch.bfloat16 if narrow else table.dtype
+    missing = -len(table) % 64  # tensor cores want lines of memory that are multiples of 16 bytes
+    chosen = torch.zeros((len(rows), len(table) + missing), dtype=dtype, device=table.device)
     chosen.scatter_(1, rows.long(), 1)
     chosen[:, 0] = 0
-    return chosen @ table
+    return chosen @ nn.functional.pad(table, (0, 0, 0, missing))
