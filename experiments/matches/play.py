@@ -158,21 +158,48 @@ def play_deals(
             the mask leaves out.
     """
     name = name or type(agent).__name__
-    rule = kernel.compile_rules(rules)
     numbers = np.asarray(deals, np.int64)
     games = np.zeros(len(numbers), kernel.GAME)
-    kernel.start_all(games, rule, numbers)
+    kernel.start_all(games, kernel.compile_rules(rules), numbers)
+    playing = MaskedGames(games, rules, mask or agent.mask)
+    seconds, moves = _play_out(agent, playing, rules, numbers, seed, max_moves, name)
+    results = pd.DataFrame(
+        {
+            "deal": games["deal"],
+            "won": games["cards_up"] == rules.cards,
+            "cards_up": games["cards_up"].astype(np.int64),
+            "moves": games["moves"].astype(np.int64),
+            "seconds": seconds,
+        }
+    )
+    if record:
+        results["game"] = pd.Series(_records(moves, rules, numbers, name))
+    return results
+
+
+def _play_out(
+    agent: Agent,
+    playing: MaskedGames,
+    rules: Rules,
+    numbers: NDArray[np.int64],
+    seed: int,
+    max_moves: int,
+    name: str,
+) -> tuple[NDArray[np.float64], list[tuple[NDArray[np.int64], NDArray[np.int64]]]]:
+    """Play games to their ends.
+
+    Returns:
+        The agent's seconds for each game, and for each turn the games that moved, by index, with
+        their moves.
+    """
+    games, rule = playing.games, kernel.compile_rules(rules)
     # The reshuffles depend on seed, deal and turn alone, whatever deals are played together.
     # The last number separates them from the random numbers of libraries (1).
     drawn = [np.random.PCG64([seed, deal, 2]).random_raw() for deal in numbers.tolist()]
     keys = np.array(drawn, np.uint64)
     rng = _nameless_rng([seed, int(numbers[0]) if len(numbers) else 0])
-    seconds = np.zeros(len(games))
+    seconds, turns = np.zeros(len(games)), []
     alive = np.arange(len(games))
-    playing = MaskedGames(games, rules, mask or agent.mask)
-    texts = [move.text for move in all_moves(rules)]
-    played: list[list[str]] = [[] for _ in numbers]
-
     for turn in range(max_moves):
         masks, goes_on = playing.masks(alive)
         alive, masks = alive[goes_on], masks[goes_on]
@@ -184,26 +211,27 @@ def play_deals(
         actions = as_actions(agent.act(shown, masks.copy(), rng), len(alive), name)
         seconds[alive] += (time.perf_counter() - started) / len(alive)
         _check(name, actions, masks, games[alive], rules)
-        if record:
-            for i, action in zip(alive.tolist(), actions.tolist(), strict=True):
-                played[i].append(texts[action])
+        turns.append((alive, actions))
         playing.play(alive, actions)
+    return seconds, turns
 
-    results = pd.DataFrame(
-        {
-            "deal": games["deal"],
-            "won": games["cards_up"] == rules.cards,
-            "cards_up": games["cards_up"].astype(np.int64),
-            "moves": games["moves"].astype(np.int64),
-            "seconds": seconds,
-        }
-    )
-    if record:
-        results["game"] = pd.Series(
-            Record(rules.name, tuple(moves), deal=deal, player=name)
-            for deal, moves in zip(numbers.tolist(), played, strict=True)
-        )
-    return results
+
+def _records(
+    turns: list[tuple[NDArray[np.int64], NDArray[np.int64]]],
+    rules: Rules,
+    numbers: NDArray[np.int64],
+    name: str,
+) -> list[Record]:
+    """The games of `_play_out` as records."""
+    texts = [move.text for move in all_moves(rules)]
+    played: list[list[str]] = [[] for _ in numbers]
+    for alive, actions in turns:
+        for i, action in zip(alive.tolist(), actions.tolist(), strict=True):
+            played[i].append(texts[action])
+    return [
+        Record(rules.name, tuple(moves), deal=deal, player=name)
+        for deal, moves in zip(numbers.tolist(), played, strict=True)
+    ]
 
 
 def _nameless_rng(seed: list[int]) -> np.random.Generator:
