@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from four_seasons_env.text import FourSeasonsTextEnv
     from four_seasons_env.vector import FourSeasonsVectorEnv
 
-__version__ = "2.1.0"
+__version__ = "3.0.0"
 
 __all__ = [
     "RULES",
