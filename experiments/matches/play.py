@@ -64,7 +64,7 @@ def play_in_block(
 def play_games(player: Player, rules: Rules, deals: Sequence[int], seed: int = 0) -> pd.DataFrame:
     """Play deals with the agent of a player, as one block of a comparison.
 
-    Deterministic players get the mask `no_repeats`. The global generators of Python, NumPy and
+    The player's mask decides which moves it may choose. The global generators of Python, NumPy and
     torch are seeded, because libraries draw from them. The same seed and deals give the same games.
 
     Args:
@@ -106,7 +106,7 @@ def _play(
         rules,
         deals,
         seed,
-        mask="no_repeats" if deterministic else None,
+        mask=player.mask,
         record=record,
         name=player.agent,
     )

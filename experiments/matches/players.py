@@ -48,6 +48,8 @@ def find_players(
                 kind=getattr(agent, "kind", parts.entry.kind),
                 weights=tuple(_weights(parts, rules)),
                 observation=getattr(agent, "observation", PUBLIC),
+                # A network that always prefers the move back would go round until the move limit.
+                mask="no_repeats" if play == "deterministic" else agent.mask,
                 block=parts.entry.block,
             )
             for play in ways

@@ -32,6 +32,7 @@ def as_text(summary: pd.DataFrame) -> pd.DataFrame:
         "agent": summary["agent"],
         "method": summary["kind"].fillna("-") if "kind" in summary else None,
         "play": summary["play"].fillna("-"),
+        "mask": summary["mask"].fillna("-") if "mask" in summary else None,
         "seeds": _numbers(summary, "seeds", "{:.0f}") if several else None,
         "won % [95%]": win_rates(summary),
         ADJUSTED: (

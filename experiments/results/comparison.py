@@ -53,6 +53,8 @@ class Player:
     """SHA-256, in hex, of its weights and of the weights of agents in its options."""
     observation: str = PUBLIC
     """Description of what the agent observes."""
+    mask: str = ""
+    """The mask of `FourSeasonsEnv` that it plays with; "" where a folder does not say."""
     block: int = 1000
     """Deals that a task plays in lockstep; see `four_seasons_env.agents.registry.Entry`."""
 
@@ -102,11 +104,6 @@ class Manifest:
     def numbers(self) -> range:
         """The numbers of the deals."""
         return parse_deals(self.deals)
-
-    @property
-    def kinds(self) -> dict[str, str]:
-        """The method of each agent, by its label."""
-        return {each.agent: each.kind for players in self.players.values() for each in players}
 
     @property
     def games(self) -> int:
@@ -220,5 +217,10 @@ def summarise_folder(
     from four_seasons_env.experiments.results.summary import summarise
 
     summary = summarise(results)
-    summary["kind"] = summary["agent"].map(read_manifest(folder).kinds)
+    players = [each for own in read_manifest(folder).players.values() for each in own]
+    summary["kind"] = summary["agent"].map({each.agent: each.kind for each in players})
+    masks = {(each.agent, each.play): each.mask for each in players}
+    summary["mask"] = [
+        masks.get(row) for row in zip(summary["agent"], summary["play"], strict=True)
+    ]
     return with_ceiling(summary, results, census)

@@ -13,7 +13,10 @@ from four_seasons_env.files import write_atomically
 DATA = Path(__file__).parents[1] / "data"
 """Folder of the tables that commands show."""
 
-TEXTS = (*("agent", "play", "rules", "kind", "base", "status", "observation", "version", "commit"),)
+TEXTS = (
+    *("agent", "play", "rules", "kind", "mask", "base"),
+    *("status", "observation", "version", "commit"),
+)
 """Columns of text. An agent may be called `007` or `nan`."""
 WHOLE = ("train_seed", "seeds", "deals")
 """Columns of whole numbers that may be missing. As floats, they would lose digits."""

@@ -12,13 +12,19 @@ import pandas as pd
 import pytest
 
 from four_seasons_env.agents import make_agent, policy
+from four_seasons_env.agents.learned.network_agent import NetworkAgent
 from four_seasons_env.agents.names import split_name
+from four_seasons_env.agents.policy_files import save_policy
 from four_seasons_env.agents.registry import AnswerError
+from four_seasons_env.engine.deals import TRAIN_FROM
+from four_seasons_env.evaluation import evaluate
 from four_seasons_env.experiments.compare import Compare, play_all
 from four_seasons_env.experiments.matches.play import play_deals
 from four_seasons_env.experiments.matches.players import find_players
 from four_seasons_env.experiments.parallel.pool import Workers
+from four_seasons_env.experiments.results.comparison import read_manifest
 from four_seasons_env.rules import RULES
+from tests.agents.policies import move_card, move_weights
 from tests.helpers import ROOT, mostly_slow
 
 CODE = '''
@@ -150,6 +156,27 @@ def test_a_policy_may_play_both_ways(module: str, tmp_path: Path) -> None:
     assert ways[0] != ways[1]
     (mine, _) = find_players([split_name(f"{module}:both")], "four-seasons")
     assert (mine.kind, mine.observation) == ("learned + search", "features of candidates")
+
+
+def test_evaluate_and_compare_play_the_same_games(tmp_path: Path) -> None:
+    """A network on moves, with the mask of its environment, by each of the two ways."""
+    folder = tmp_path / "policy"
+    save_policy(folder, move_card(RULES["four-seasons"]), move_weights())
+    network = NetworkAgent(
+        RULES["four-seasons"], move_card(RULES["four-seasons"]), move_weights(), deterministic=True
+    )
+    envs = gym.make_vec("FourSeasons-v0", num_envs=60, observation="places", mask="no_repeats")
+
+    def act(observations: Any, masks: Any) -> Any:
+        return network.act(envs.unwrapped.games, masks, np.random.default_rng(0))
+
+    result = evaluate(envs, act, deal=TRAIN_FROM)
+    run = Compare(tmp_path / "x", [f"maskable_ppo:{folder}"], play=["deterministic"])
+    run.deals = f"{TRAIN_FROM}-{TRAIN_FROM + 59}"
+    played = play_all(run)
+    assert (result.won, result.cards_up) == (played["won"].mean(), played["cards_up"].mean())
+    (player,) = read_manifest(run.out).players["four-seasons"]
+    assert player.mask == "no_repeats"
 
 
 @pytest.mark.parametrize(
