@@ -298,6 +298,38 @@ def with_luck() -> pd.DataFrame:
     return only(rows, {name: about for name, about in LADDER.items() if name in names})
 
 
+SUMMIT = (CEILING, "planner", "next_deal_ppo", "maskable_ppo", "heuristic", "random")
+"""The players of README."""
+
+
+def summit() -> pd.DataFrame:
+    """The players of README, with win rates of one decimal."""
+    rows = answer().loc[list(SUMMIT)]
+    low, high = (100 * rows.loc[CEILING, name] for name in ("win_low", "win_high"))
+    rows["shown"] = rows["win_rate"].map("{:.1%}".format).str.rstrip("%")
+    rows.loc[CEILING, "shown"] = f"{low:.1f} to {high:.1f}"
+    return rows
+
+
+def environments() -> pd.DataFrame:
+    """The two environments: speed on one core in a batch, and what ten minutes of learning win."""
+    bench = stored("bench").query("threads == 1").set_index(["what", "observation"])
+    learned = stored("learning").set_index("agent")["win_rate"]
+    alone = bench.loc[("single environment", "places"), "moves_per_second"]
+    batch = bench.loc[("vector environment, copy=False", "places"), "moves_per_second"].max()
+    next_deal = bench.loc[("next-deal environment, decisions", "features"), "moves_per_second"]
+    moves = players("four-seasons").set_index(["agent", "play"])["moves"]
+    length = moves[("maskable_ppo", "deterministic")]
+    about = [
+        ("FourSeasons-v0", "a move: 32", "a vector; `places`: 107 bytes", f"about {length:.0f}",
+         f"{alone:,.0f} alone, {batch / 1e6:.1f} million in a batch", learned["maskable_ppo-10"]),
+        ("FourSeasonsNextDeal-v0", "a position, to turn the next card in: 32 candidates",
+         "features of each candidate", "at most 46", f"{next_deal.max():,.0f} in a batch",
+         learned["next_deal_ppo-7"]),
+    ]  # fmt: skip
+    return pd.DataFrame(about, columns=["id", "action", "observation", "length", "speed", "won"])
+
+
 def quote() -> str:
     """The answer in a paragraph."""
     rates = answer().set_index("agent")["win_rate"].to_dict()
@@ -307,9 +339,11 @@ def quote() -> str:
 
 # fmt: off
 TABLES: list[tuple[str, str, Callable[[], pd.DataFrame], str, str]] = [
-    ("README.md", "results", answer,
-     "agent | what it is | method | won % [95%] | ms/game",
-     "{agent} | {about} | {kind} | {won} | {ms_per_game:.2f}"),
+    ("README.md", "results", summit, "agent | what it is | won %", "{agent} | {about} | {shown}"),
+    ("README.md", "environments", environments,
+     "environment | actions | observation | steps an episode | steps a second, one core "
+     "| won % after 7 to 10 core-minutes",
+     "`{id}` | {action} | {observation} | {length} | {speed} | {won:.1%}"),
     ("docs/explanation/answer.md", "players", answer,
      "player | name | won % [95%] | deals",
      "{about} | `{agent}` | {won} | {deals:,}"),
