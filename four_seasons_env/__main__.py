@@ -38,7 +38,6 @@ GROUPS = {
     "train": {
         "demo": Command("experiments.demo", "train, compare and report", "experiments,train"),
         "train": Command("experiments.train", "train one agent", "experiments,train"),
-        "sweep": Command("experiments.sweep", "train a grid of agents", "experiments,train"),
     },
     "compare": {
         "compare": Command("experiments.compare", "play agents on the same deals", "experiments"),

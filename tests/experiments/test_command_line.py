@@ -50,7 +50,6 @@ def call(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int | str | None:
         ("solve", ["--rules", "czarena"], "did you mean 'czarina'"),
         ("solve", ["--seconds", "-1"], "--seconds must be more than 0, not -1"),
         ("solve", ["--seed", "-1"], "seed must be 0 to 2^64 - 1, not -1"),
-        ("sweep", ["nowhere.yaml"], "no sweep at nowhere.yaml"),
         ("bench", ["--rules", "czarena"], "did you mean 'czarina'"),
         ("train", ["--agent", "maskable_pop"], "did you mean 'maskable_ppo'"),
         ("verify", ["nowhere"], "nowhere has no comparison: compare.json is missing"),
@@ -67,7 +66,6 @@ def call(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int | str | None:
         ("census", ["--memory", "0"], "--memory must be 0.01 or more"),
         ("train", ["--minutes", "-1"], "--minutes must be a number of minutes above 0"),
         ("report", [], "at least one folder"),
-        ("sweep", ["{broken}"], "broken.yaml is not YAML"),
         ("bench", ["--threads", "0"], "--threads must be numbers of 1 or more"),
         ("compare", ["--agents", "random", "--seed", "-1"], "--seed must be a whole number from 0"),
         ("review", ["--seconds", "0"], "--seconds must be more than 0"),
@@ -86,9 +84,7 @@ def test_wrong_flags_are_one_line_and_write_nothing(
 ) -> None:
     if command == "play":
         pytest.importorskip("uvicorn", reason="the server needs the extra 'play'")
-    out, broken = tmp_path / "x", tmp_path / "broken.yaml"
-    broken.write_text(BROKEN)
-    flags = [each.format(broken=broken) for each in flags]
+    out = tmp_path / "x"
     flags = flags + ([] if command in WITHOUT_OUT else ["--out", str(out)])
     before = (ROOT / "README.md").read_bytes()
     assert call(monkeypatch, command, *flags) == 2
@@ -108,13 +104,9 @@ def test_steps_are_read(text: str, steps: int) -> None:
     assert train.parse_steps(text) == steps
 
 
-BROKEN = "fixed: ["
-"""Text that is no YAML."""
-
 WRITES = {
     "census": (["--deals", "0-1"], "census"),
     "compare": (["--agents", "random", "--deals", "0-1"], "comparison"),
-    "sweep": (["experiments/studies/quick.yaml"], "sweep"),
     "bench": ([], "measurement of speed"),
     "train": ([], "training"),
 }
