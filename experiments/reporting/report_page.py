@@ -12,7 +12,7 @@ from typing import Any
 
 import pandas as pd
 
-from four_seasons_env.experiments.reporting.cells import as_text, deals_as_text, luck_as_text
+from four_seasons_env.experiments.reporting.cells import as_text, deals_as_text
 from four_seasons_env.experiments.reporting.plots import (
     plot_learning,
     plot_speed_strength,
@@ -20,6 +20,7 @@ from four_seasons_env.experiments.reporting.plots import (
 )
 from four_seasons_env.experiments.results.ceiling import CEILING
 from four_seasons_env.experiments.results.comparison import (
+    COLUMNS,
     read_manifest,
     read_results,
     summarise_folder,
@@ -82,13 +83,6 @@ _LEARNING_NOTE = (
     "It is partly lucky on these deals, and they are few. A comparison plays other deals, so its "
     "figure differs and is usually lower. A line is one training, from its first validation. "
     "Dashed lines are win rates of a comparison."
-)
-
-_LUCK_NOTE = (
-    "Luck-adjusted win rates remove most of the luck of the cards; their mean is that of the plain "
-    "rates. Worth deals is the number of deals that a plain result needs for an interval of the "
-    "same width. Luck z is the luck of the turned cards over its standard deviation. Luck p "
-    "is the chance that a player who does not know the hidden cards has at least this much luck."
 )
 
 _CEILING_NOTE = (
@@ -178,7 +172,7 @@ def _opening(page: Page, comparisons: Sequence[Path]) -> None:
 
 
 def _comparison(page: Page, folder: Path, census: pd.DataFrame | None) -> None:
-    results = read_results(folder)
+    results = read_results(folder)[list(COLUMNS)]  # without luck, which `compare --luck` shows
     for rules, played in results.groupby("rules", sort=False):
         summary = summarise_folder(folder, played, census)
         title = f"{rules}, {deals_as_text(played)}"
@@ -188,10 +182,6 @@ def _comparison(page: Page, folder: Path, census: pd.DataFrame | None) -> None:
         both = cells["agent"].duplicated().any()
         page.table(cells, (*_SHOWN, "play") if both else _SHOWN)
         page.note(_NOTES)
-        luck = luck_as_text(ranked(summary))
-        if len(luck):
-            page.table(luck)
-            page.note(_LUCK_NOTE)
         if CEILING in set(summary["agent"]):
             page.note(_CEILING_NOTE)
         page.picture("win rates with intervals", partial(plot_win_rates, summary, title))
