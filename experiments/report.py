@@ -45,15 +45,13 @@ def report(run: Report) -> Path:
         raise ValueError("name at least one folder of a comparison or training")
     comparisons, trainings = _folders(run.runs)
 
-    from four_seasons_env.experiments.reporting.report_page import make_page
+    from four_seasons_env.experiments.reporting.report_page import report_page
     from four_seasons_env.experiments.results.ceiling import read_census
 
     out = run.out or run.runs[0]
     if out.suffix != ".html":
         out = out / "report.html"
-    page = make_page(comparisons, trainings, read_census(run.census))
-    # The name of a folder may have bytes that are no text.
-    write_atomically(out, page.encode(errors="backslashreplace"))
+    write_atomically(out, report_page(comparisons, trainings, read_census(run.census)))
     return out
 
 
