@@ -87,7 +87,7 @@ def bench(run: Bench) -> pd.DataFrame:
     finally:  # after Ctrl-C, too
         table = pd.DataFrame(rows)
         if rows:
-            print_table(as_cells(table), f"{run.rules} on {cpu_name()}", saved)
+            print_table(as_cells(table), f"{run.rules} on {cpu_name()}")
     if saved:
         print(f"saved: {saved}")
     return table
@@ -252,11 +252,11 @@ def cpu_name() -> str:
 
 
 def as_cells(table: pd.DataFrame) -> pd.DataFrame:
-    """The table of rates as text."""
-    cells = table.astype({"threads": str})
-    for column in ("games", "moves_per_second", "slowest", "fastest", "per_cpu_second"):
-        cells[column] = table[column].map("{:,.0f}".format)
-    return cells.rename(columns=lambda name: name.replace("_", " "))
+    """The table of rates as text; bench.csv also has the slowest and the fastest window."""
+    cells = table[["what", "observation"]].assign(threads=table["threads"].astype(str))
+    for column in ("games", "moves_per_second", "per_cpu_second"):
+        cells[column.replace("_", " ")] = table[column].map("{:,.0f}".format)
+    return cells
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -157,7 +157,11 @@ def take_census(run: Census) -> pd.DataFrame:
 def census(run: Census) -> None:
     """Take the census, print the table, and save the table and plots with the results."""
     results = take_census(run)
-    from four_seasons_env.experiments.reporting.cells import census_as_text, deals_as_text
+    from four_seasons_env.experiments.reporting.cells import (
+        CENSUS_PRINTED,
+        census_as_text,
+        deals_as_text,
+    )
     from four_seasons_env.experiments.reporting.plots import plot_census
     from four_seasons_env.experiments.reporting.tables import as_markdown, print_table
     from four_seasons_env.experiments.results.ceiling import summarise_census
@@ -167,12 +171,11 @@ def census(run: Census) -> None:
     summary = summarise_census(results)
     write_csv(run.out / "summary.csv", summary)
     cells = census_as_text(summary)
-    table = run.out / "table.md"
-    write_atomically(table, as_markdown(cells).encode())
+    write_atomically(run.out / "table.md", as_markdown(cells).encode())
     for rules, solved in results.groupby("rules", sort=False):
         title, name = f"{rules}, {deals_as_text(solved)}", file_name(str(rules))
         plot_census(solved, title, run.out / f"census-{name}.png")
-    print_table(cells, deals_as_text(results), table)
+    print_table(cells[list(CENSUS_PRINTED)], deals_as_text(results))
     print(f"saved in {run.out}: results.csv (a row per deal), summary.csv, table.md, census-*.png")
 
 

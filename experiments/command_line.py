@@ -76,17 +76,15 @@ def run_command(
     try:
         _refuse_repeated_flags(arguments)
         with _stopped_by_signals():
-            result = function(run)
-        sys.stdout.flush()  # here, so that a full disk is one line, too
-        return result
+            return function(run)
     except KeyboardInterrupt:
         saved = interrupted(run) if callable(interrupted) else interrupted
         command = shlex.join(["four-seasons", name, *arguments])
         out = shlex.quote(str(getattr(run, "out", "")))
         print(f"stopped: {saved.format(run=run, command=command, out=out)}", file=sys.stderr)
         sys.exit(INTERRUPTED)
-    except ModuleNotFoundError:
-        raise  # for `four_seasons_env.__main__`, which names the extra
+    except (ModuleNotFoundError, BrokenPipeError):
+        raise  # for `four_seasons_env.__main__`, which names the extra, or ends
     except EXPECTED_ERRORS as error:
         print(f"error: {one_line(error)}", file=sys.stderr)
         if details := own_traceback(error.__cause__) or "\n".join(getattr(error, "__notes__", ())):

@@ -72,9 +72,11 @@ def compare(run: Compare) -> None:
     # Imported after that, so that wrong flags are rejected without waiting for pandas.
     from four_seasons_env.experiments.reporting.cells import (
         BRIEF,
+        LUCK_PRINTED,
+        PRINTED,
         as_text,
         deals_as_text,
-        luck_as_text,
+        to_print,
     )
     from four_seasons_env.experiments.reporting.plots import plot_win_rates
     from four_seasons_env.experiments.reporting.tables import as_latex, as_markdown, print_table
@@ -91,20 +93,17 @@ def compare(run: Compare) -> None:
     cells = as_text(summary)
     write_csv(run.out / "summary.csv", summary)
     write_csv(run.out / "seeds.csv", summarise_seeds(results))
-    table = run.out / "table.md"
-    write_atomically(table, as_markdown(cells).encode())
+    write_atomically(run.out / "table.md", as_markdown(cells).encode())
     shown = cells[[name for name in BRIEF if name in cells]]
     write_atomically(run.out / "table.tex", as_latex(shown).encode())
-    by_rules = list(results.groupby("rules", sort=False))
-    for rules, played in by_rules:
+    for rules, played in results.groupby("rules", sort=False):
         title, name = f"{rules}, {deals_as_text(played)}", file_name(str(rules))
         own = summary[summary["rules"] == rules]
         plot_win_rates(own, title, run.out / f"win_rates-{name}.png")
-    print_table(shown, deals_as_text(results), table)
-    luck = luck_as_text(summary)
-    if len(luck):
-        print_table(luck.drop(columns="won % [95%]"), "without the luck of the cards", table)
-    for rules, played in by_rules:
+        print_table(to_print(own, PRINTED), title)
+        if run.luck:
+            measured = own[own["adjusted"].notna()]
+            print_table(to_print(measured, LUCK_PRINTED), "without the luck of the cards")
         print(f"{rules}, {what_is_certain(played)}")
     print(
         f"saved in {run.out}: results.csv (a row per game), summary.csv, seeds.csv, table.md, "

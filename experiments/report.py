@@ -1,9 +1,9 @@
-"""Make one page of comparisons, trainings and sweeps.
+"""Make one page of comparisons and trainings.
 
     four-seasons report runs/x runs/y
 
-Folders of `four-seasons compare` give tables and plots. Folders of `four-seasons train` and
-`four-seasons sweep` give learning curves. The page is one self-contained HTML file, `report.html`
+Folders of `four-seasons compare` give tables and plots. Folders of `four-seasons train`, or with
+such folders in them, give learning curves. The page is one self-contained HTML file, `report.html`
 in the first folder. Every number comes from the files in the folders.
 """
 
@@ -25,7 +25,7 @@ class Report:
     """Make a page of runs."""
 
     runs: tyro.conf.Positional[list[Path]]
-    """Folders of comparisons, trainings and sweeps."""
+    """Folders of comparisons and trainings."""
     census: Path | None = None
     """Folder of `four-seasons census`, for the ceiling.
     Without this flag: the stored census of the test deals."""
@@ -39,43 +39,41 @@ def report(run: Report) -> Path:
 
     Raises:
         ValueError: if no folder is given, or a file in one is damaged.
-        FileNotFoundError: for a folder without a training, sweep or comparison.
+        FileNotFoundError: for a folder without a training or comparison.
     """
     if not run.runs:
-        raise ValueError("name at least one folder of a comparison, training or sweep")
+        raise ValueError("name at least one folder of a comparison or training")
     comparisons, trainings = _folders(run.runs)
 
-    from four_seasons_env.experiments.reporting.report_page import make_page
+    from four_seasons_env.experiments.reporting.report_page import report_page
     from four_seasons_env.experiments.results.ceiling import read_census
 
     out = run.out or run.runs[0]
     if out.suffix != ".html":
         out = out / "report.html"
-    page = make_page(comparisons, trainings, read_census(run.census))
-    # The name of a folder may have bytes that are no text.
-    write_atomically(out, page.encode(errors="backslashreplace"))
+    write_atomically(out, report_page(comparisons, trainings, read_census(run.census)))
     return out
 
 
 def _folders(runs: Sequence[Path]) -> tuple[list[Path], list[Path]]:
-    """The folders of comparisons, and the folders of trainings, including those of sweeps.
+    """The folders of comparisons, and those of trainings, alone or in a common folder.
 
     Raises:
         FileNotFoundError: for another folder.
     """
     comparisons, trainings = list[Path](), list[Path]()
     for folder in runs:
-        swept = sorted(each.parent for each in folder.glob(f"*/{RUN}"))
+        inside = sorted(each.parent for each in folder.glob(f"*/{RUN}"))
         if (folder / "results.csv").is_file():
             comparisons.append(folder)
         elif (folder / RUN).is_file():
             trainings.append(folder)
-        elif swept:
-            trainings += swept
+        elif inside:
+            trainings += inside
         else:
             raise FileNotFoundError(
                 f"{folder} has no run: it must contain results.csv (of `four-seasons compare`), "
-                f"{RUN} (of `four-seasons train`) or folders with one (of a sweep)"
+                f"{RUN} (of `four-seasons train`) or folders with one"
             )
     return comparisons, trainings
 

@@ -69,8 +69,7 @@ def review(run: Review) -> None:
     from four_seasons_env.experiments.reporting.review_page import review_page
     from four_seasons_env.files import write_atomically
 
-    page = review_page(review_game(_record(run), run.seconds))
-    write_atomically(run.out, page.encode(errors="backslashreplace"))
+    write_atomically(run.out, review_page(review_game(_record(run), run.seconds)))
     print(f"saved in {run.out}")
 
 

@@ -7,24 +7,19 @@ Every game is replayed on the engine. Each deal of the manifest must occur once,
 legal, and each game must end with its last move. Won, cards up and moves must agree with
 results.csv. Differences are printed; if there are any, the exit status is 1.
 docs/reference/protocol.md lists what a replay cannot prove.
-
-With `--luck`, the luck of all turned cards is measured too. A player who knows hidden cards has
-more luck than chance explains (docs/explanation/luck.md).
 """
 
 from __future__ import annotations
 
-import math
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import tyro
 
 from four_seasons_env.experiments.command_line import one_line, run_command, track
-from four_seasons_env.experiments.parallel.pool import Workers, started_pool
 from four_seasons_env.experiments.results.out_folder import check_holds
 from four_seasons_env.rules import get_rules
 
@@ -32,7 +27,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from four_seasons_env.experiments.matches.task import GamesTask
-    from four_seasons_env.experiments.results.comparison import Manifest
     from four_seasons_env.records import Record
 
 DIFFERS = 1
@@ -40,10 +34,6 @@ DIFFERS = 1
 _SHOWN = 5
 """Printed differences per player."""
 _KEY = ["rules", "agent", "play", "train_seed"]
-_TOLERANCE = 1e-4
-"""Difference between measurements of luck on two processors."""
-_CHUNK = 50
-"""Games per task that measures luck."""
 
 
 @dataclass
@@ -52,10 +42,6 @@ class Verify:
 
     folder: tyro.conf.Positional[Path]
     """Folder of `four-seasons compare --record`."""
-    luck: bool = False
-    """Test for peeking: print z and p of each player's luck (about 0.1 seconds per game)."""
-    workers: Workers = field(default_factory=Workers)
-    """Workers that measure luck."""
 
 
 def verify(run: Verify) -> bool:
@@ -65,7 +51,6 @@ def verify(run: Verify) -> bool:
         FileNotFoundError: if the folder has no comparison.
         ValueError: if it has no games, or its manifest or results cannot be read.
     """
-    run.workers.check()
     check_holds(run.folder, "comparison")
     import pandas as pd
 
@@ -84,17 +69,13 @@ def verify(run: Verify) -> bool:
         seed = -1 if player.train_seed is None else player.train_seed
         rows = by_player.pop((tasks[0].rules, player.agent, player.play, seed), results.iloc[:0])
         replayed, differences = _replay(tasks, rows)
-        games += len(replayed)
-        cells = dict[str, str]()
-        if run.luck:
-            cells, luck_differences = _test_luck(replayed, rows, manifest, run.workers)
-            differences += luck_differences
+        games += replayed
         clean = clean and not differences
         for text in differences[:_SHOWN]:
             print(f"{tasks[0].rules}, {player.agent}, {player.play}: {text}")
         verified = f"{len(differences):,} differ" if differences else "yes"
         row = {"rules": tasks[0].rules, "agent": player.agent, "play": player.play}
-        table.append(row | {"games": f"{len(replayed):,}", "verified": verified} | cells)
+        table.append(row | {"games": f"{replayed:,}", "verified": verified})
     # Rows that are left belong to nobody in the manifest.
     for key, others in by_player.items():
         clean = False
@@ -106,7 +87,7 @@ def verify(run: Verify) -> bool:
     return clean
 
 
-def _replay(tasks: list[GamesTask], rows: pd.DataFrame) -> tuple[list[Record], list[str]]:
+def _replay(tasks: list[GamesTask], rows: pd.DataFrame) -> tuple[int, list[str]]:
     """Replay the games of a player.
 
     Args:
@@ -114,7 +95,7 @@ def _replay(tasks: list[GamesTask], rows: pd.DataFrame) -> tuple[list[Record], l
         rows: the player's rows of results.csv.
 
     Returns:
-        The replayed games, and the differences.
+        The number of replayed games, and the differences.
     """
     differences: list[str] = []
     games: dict[int, Record] = {}
@@ -144,50 +125,7 @@ def _replay(tasks: list[GamesTask], rows: pd.DataFrame) -> tuple[list[Record], l
             stated = ", ".join(f"{name} {row[name]}" for name in unlike)
             true = ", ".join(f"{name} {end[name]}" for name in unlike)
             differences.append(f"deal {deal}: results.csv says {stated}; the game says {true}")
-    return list(games.values()), differences
-
-
-def _test_luck(
-    games: list[Record], rows: pd.DataFrame, manifest: Manifest, workers: Workers
-) -> tuple[dict[str, str], list[str]]:
-    """The test for peeking, and a check of the luck in results.csv.
-
-    Args:
-        games: games of one player.
-        rows: the player's rows of results.csv.
-        manifest: manifest of the comparison. Luck that was measured by another W is not checked.
-        workers: workers that measure the luck.
-
-    Returns:
-        Cells of the table, and the differences.
-    """
-    import pandas as pd
-
-    from four_seasons_env.experiments.matches.task import luck_of, meter_for
-    from four_seasons_env.experiments.reporting.cells import p_as_text
-    from four_seasons_env.experiments.results.summary import peeking
-
-    if not games:
-        return {"luck z": "-", "luck p": "-"}, []
-    rules, chunks = get_rules(games[0].rules), range(0, len(games), _CHUNK)
-    if workers.share_this_machine:  # compiled once, here
-        luck_of(games[:1])
-    with started_pool(workers) as pool:
-        parts = pool.map(luck_of, [games[first : first + _CHUNK] for first in chunks])
-    measured = pd.concat(parts, ignore_index=True)
-    measured["deal"], measured["train_seed"] = [game.deal for game in games], -1
-    z, p = peeking(measured)
-    cells = {"luck z": "-" if math.isnan(z) else f"{z:+.2f}", "luck p": p_as_text(p)}
-    # Another meter, such as the planner of another version, measures other luck.
-    if manifest.luck.get(rules.name) != meter_for(rules).name or "luck" not in rows:
-        return cells, []
-    both = measured.merge(rows, on="deal", suffixes=("", "_stored"))
-    unlike = both[(both["luck"] - both["luck_stored"]).abs() > _TOLERANCE]
-    return cells, [
-        f"deal {row['deal']:.0f}: results.csv says luck {row['luck_stored']:.4g}; the game says "
-        f"{row['luck']:.4g}"
-        for _, row in unlike.iterrows()
-    ]
+    return len(games), differences
 
 
 def _read_games(task: GamesTask) -> Iterator[tuple[int, Record | None, str | None]]:

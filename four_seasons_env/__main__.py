@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import errno
 import importlib
-import io
 import os
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple, TextIO
+from typing import NamedTuple
 
 from four_seasons_env import __version__
 
@@ -38,7 +36,6 @@ GROUPS = {
     "train": {
         "demo": Command("experiments.demo", "train, compare and report", "experiments,train"),
         "train": Command("experiments.train", "train one agent", "experiments,train"),
-        "sweep": Command("experiments.sweep", "train a grid of agents", "experiments,train"),
     },
     "compare": {
         "compare": Command("experiments.compare", "play agents on the same deals", "experiments"),
@@ -56,10 +53,22 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """List the commands, or run the one that is named first.
 
     Raises:
-        SystemExit: with status 2 after an error, 130 after Ctrl-C; either prints one line.
+        SystemExit: with status 2 after an error, 130 after Ctrl-C; either prints one line. With
+            status 1 if nobody reads the output any more, such as `head`.
     """
-    with _surroundings():
-        _choose(*(sys.argv[1:] if arguments is None else arguments) or ["--help"])
+    try:
+        try:
+            with _safe_path():
+                _choose(*(sys.argv[1:] if arguments is None else arguments) or ["--help"])
+        finally:  # here, because an error at the exit of Python would print a traceback
+            print(end="", flush=True)
+    except OSError as error:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if isinstance(error, BrokenPipeError):
+            sys.exit(1)
+        if getattr(error.__context__, "code", 0) != USAGE_ERROR:  # else it has been reported
+            print(f"error: cannot write: {error.strerror}", file=sys.stderr)
+        sys.exit(USAGE_ERROR)
 
 
 def _choose(name: str, *rest: str) -> None:
@@ -76,10 +85,11 @@ def _choose(name: str, *rest: str) -> None:
             from four_seasons_env.arguments import nearest  # with NumPy, which takes time to load
 
             raise ValueError(f"unknown command {name!r}: {nearest(name, commands)}")
-        sys.stdout.flush()
     except KeyboardInterrupt:
         print("stopped", file=sys.stderr)
         sys.exit(INTERRUPTED)
+    except BrokenPipeError:
+        raise  # for `main`
     except (ValueError, OSError, ImportError) as error:
         print(f"error: {error}", file=sys.stderr)
         sys.exit(USAGE_ERROR)
@@ -110,75 +120,15 @@ def _run(name: str, command: Command, arguments: Sequence[str]) -> None:
         raise missing_extra(name, error, command.extra) from None
 
 
-class _Output(io.FileIO):
-    """An output whose reader may leave, such as `head` or a closed terminal.
-
-    What is printed after that goes nowhere: the command continues, and its results are in files.
-    """
-
-    def __init__(self, number: int) -> None:
-        super().__init__(number, "w", closefd=False)
-        self._without_reader = [errno.EPIPE]
-        if self.isatty():
-            self._without_reader.append(errno.EIO)
-        elif os.name == "nt":
-            self._without_reader.append(errno.EINVAL)  # of a closed pipe on Windows
-
-    def write(self, data: Any) -> int:
-        """Write bytes, if somebody reads them."""
-        try:
-            return super().write(data)
-        except OSError as error:
-            if error.errno not in self._without_reader:
-                raise
-            return memoryview(data).nbytes
-
-
 @contextmanager
-def _surroundings() -> Iterator[None]:
-    """Let a block print, also where there is no output or nobody reads it, and start processes.
-
-    `cron` and daemons may close the streams of a process. Without them, the next file that is
-    opened would get their number, and whatever is printed.
-    """
-    # Else a user's random.py would replace Python's own in the processes that are started.
-    safe_path = os.environ.setdefault("PYTHONSAFEPATH", "")
+def _safe_path() -> Iterator[None]:
+    """Start processes that find Python's own modules before a user's file such as random.py."""
+    before = os.environ.setdefault("PYTHONSAFEPATH", "")
     os.environ["PYTHONSAFEPATH"] = "1"
-    if os.environ.get("COLUMNS") == "0":  # some terminals do not know their width
-        del os.environ["COLUMNS"]
-    for name, mode in {"stdin": "r", "stdout": "w", "stderr": "w"}.items():
-        if getattr(sys, name) is None:
-            # The lowest free number is that of the stream; processes that it starts have it, too.
-            os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)
-            setattr(sys, name, Path(os.devnull).open(mode, encoding="utf-8"))  # noqa: SIM115
-    before = sys.stdout, sys.stderr
-    sys.stdout, sys.stderr = _guarded(sys.stdout), _guarded(sys.stderr)
     try:
         yield
     finally:
-        for stream in (sys.stdout, sys.stderr):
-            with suppress(OSError, ValueError):  # a full disk, which has been reported
-                stream.flush()
-        sys.stdout, sys.stderr = before
-        os.environ["PYTHONSAFEPATH"] = safe_path  # an empty one has no effect
-
-
-def _guarded(stream: TextIO) -> TextIO:
-    """The stream, or the same output as an `_Output` if it is a file of the system."""
-    raw = isinstance(stream, io.TextIOWrapper) and getattr(stream.buffer, "raw", stream.buffer)
-    if not (isinstance(stream, io.TextIOWrapper) and isinstance(raw, io.FileIO)):
-        return stream
-    stream.flush()
-    # Names of files may have bytes that are no text.
-    errors = "backslashreplace" if stream.errors == "strict" else stream.errors
-    output = _Output(raw.fileno())
-    return io.TextIOWrapper(
-        output if stream.write_through else io.BufferedWriter(output),
-        encoding=stream.encoding,
-        errors=errors,
-        line_buffering=stream.line_buffering,
-        write_through=stream.write_through,
-    )
+        os.environ["PYTHONSAFEPATH"] = before  # an empty one has no effect
 
 
 if __name__ == "__main__":

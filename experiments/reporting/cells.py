@@ -8,20 +8,19 @@ import numpy as np
 import pandas as pd
 
 from four_seasons_env.experiments.results.ceiling import CEILING, bounds_as_text
-from four_seasons_env.experiments.results.summary import BASELINE
+from four_seasons_env.experiments.results.summary import BASELINE, labels
 
 ADJUSTED = "won % luck-adjusted [95%]"
 _PAIRED = f"luck-adjusted vs {BASELINE} [95%]"
-_ON_LUCK = (
-    *("rules", "agent", "play", "won % [95%]"),
-    *(ADJUSTED, _PAIRED, "worth deals", "luck z (p)"),
-)
 
 BRIEF = (
     *("rules", "agent", "method", "play", "seeds", "won % [95%]"),
     *(f"vs {BASELINE} [95%]", "ms/game"),
 )
-"""Columns that `four-seasons compare` prints; table.md has more."""
+"""Columns of table.tex; table.md has more."""
+PRINTED = ("agent", "seeds", "won % [95%]", f"vs {BASELINE} [95%]", "ms/game")
+LUCK_PRINTED = ("agent", ADJUSTED, "worth deals", "luck z (p)")
+"""Columns of the tables that `four-seasons compare` prints for each rule set."""
 
 
 def as_text(summary: pd.DataFrame) -> pd.DataFrame:
@@ -63,15 +62,10 @@ def as_text(summary: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame({name: column for name, column in cells.items() if column is not None})
 
 
-def luck_as_text(summary: pd.DataFrame) -> pd.DataFrame:
-    """Plain and luck-adjusted win rates and the test for peeking, as cells of text.
-
-    Empty if luck was not measured.
-    """
-    if "adjusted" not in summary:
-        return pd.DataFrame()
-    cells = as_text(summary)[summary["adjusted"].notna()]
-    return cells[[name for name in _ON_LUCK if name in cells]]
+def to_print(summary: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
+    """Some columns of `as_text`; agents that play in two ways name theirs in a second line."""
+    cells = as_text(summary).assign(agent=[name.replace(", ", ",\n") for name in labels(summary)])
+    return cells[[name for name in columns if name in cells]]
 
 
 def deals_as_text(results: pd.DataFrame) -> str:
@@ -120,6 +114,10 @@ def p_as_text(value: float) -> str:
     if pd.isna(value):
         return "-"
     return "< 0.0001" if value < 0.0001 else f"{value:.4f}"
+
+
+CENSUS_PRINTED = ("rules", "deals", "open", "winnable %", "of all deals % [95%]", "s/deal")
+"""Columns that `four-seasons census` prints; table.md has more."""
 
 
 def census_as_text(summary: pd.DataFrame) -> pd.DataFrame:

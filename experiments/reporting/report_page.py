@@ -5,14 +5,15 @@ from __future__ import annotations
 import base64
 import html
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from four_seasons_env.experiments.reporting.cells import as_text, deals_as_text, luck_as_text
+from four_seasons_env.experiments.reporting.cells import as_text, deals_as_text
+from four_seasons_env.experiments.reporting.page import element, write_page
 from four_seasons_env.experiments.reporting.plots import (
     plot_learning,
     plot_speed_strength,
@@ -20,6 +21,7 @@ from four_seasons_env.experiments.reporting.plots import (
 )
 from four_seasons_env.experiments.results.ceiling import CEILING
 from four_seasons_env.experiments.results.comparison import (
+    COLUMNS,
     read_manifest,
     read_results,
     summarise_folder,
@@ -33,27 +35,7 @@ from four_seasons_env.experiments.results.training_run import (
     read_run,
 )
 
-_STYLE = """
-body { font: 16px/1.5 system-ui, sans-serif; max-width: 46rem; margin: 1.5rem auto;
-       padding: 0 1rem; color: #222; background: #fff; }
-h1 { font-size: 1.5rem; line-height: 1.25; } h2 { font-size: 1.25rem; margin-top: 2.5rem; }
-h3 { font-size: 1.05rem; margin-top: 1.75rem; }
-.wide { overflow-x: auto; }
-@media (min-width: 60rem) { .wide { margin: 0 calc((46rem - min(94vw, 86rem)) / 2); } }
-.wide table { margin: 0 auto; }
-table { border-collapse: separate; border-spacing: 0; font-size: .875rem;
-        font-variant-numeric: tabular-nums; white-space: nowrap; }
-th, td { padding: .3rem .7rem; text-align: right; border-bottom: 1px solid #ddd; }
-@media (max-width: 40rem) {
-  table { font-size: .72rem; white-space: normal; line-height: 1.3; }
-  th, td { padding: .3rem .22rem; } }
-th:first-child, td:first-child { text-align: left;
-                                  position: sticky; left: 0; background: #fff; }
-img { max-width: 100%; width: 36rem; height: auto; }
-code { font-size: .85em; overflow-wrap: anywhere; }
-.note { color: #555; font-size: .9rem; overflow-wrap: anywhere; }
-"""
-
+_TITLE = "Four Seasons: how well is it played?"
 _WIN_RATE = "validation/win_rate"
 _BUDGETS = {
     "core_minutes": ("time/core_seconds", 60),
@@ -84,13 +66,6 @@ _LEARNING_NOTE = (
     "Dashed lines are win rates of a comparison."
 )
 
-_LUCK_NOTE = (
-    "Luck-adjusted win rates remove most of the luck of the cards; their mean is that of the plain "
-    "rates. Worth deals is the number of deals that a plain result needs for an interval of the "
-    "same width. Luck z is the luck of the turned cards over its standard deviation. Luck p "
-    "is the chance that a player who does not know the hidden cards has at least this much luck."
-)
-
 _CEILING_NOTE = (
     "The ceiling is the share of deals that a player who sees every card could win. It is a range "
     "because the solver has not decided every deal. In table.md, the column 'of winnable' is an "
@@ -98,7 +73,9 @@ _CEILING_NOTE = (
 )
 
 
-def make_page(comparisons: list[Path], trainings: list[Path], census: pd.DataFrame | None) -> str:
+def report_page(
+    comparisons: list[Path], trainings: list[Path], census: pd.DataFrame | None
+) -> bytes:
     """The page as HTML.
 
     Args:
@@ -109,64 +86,30 @@ def make_page(comparisons: list[Path], trainings: list[Path], census: pd.DataFra
     # The answer comes first, in a sentence that needs no statistics. Then each comparison, with its
     # table before its plots, and learning, which is how the agents came about. Each part ends with
     # its source: the command and commit that make it again.
-    page = Page("Four Seasons: how well is it played?")
-    _opening(page, comparisons)
+    parts = [element("h1", _TITLE), *_opening(comparisons)]
     for folder in comparisons:
-        _comparison(page, folder, census)
+        parts += _comparison(folder, census)
     if trainings:
-        _trainings(page, trainings, comparisons)
-    return page.as_html()
+        parts += _trainings(trainings, comparisons)
+    return write_page("report", _TITLE, "\n".join(parts))
 
 
-class Page:
-    """A page under construction."""
-
-    def __init__(self, title: str) -> None:
-        self._title = title
-        self._html: list[str] = []
-
-    def heading(self, text: str, level: int = 2) -> None:
-        """A heading."""
-        self._html.append(f"<h{level}>{html.escape(text)}</h{level}>")
-
-    def paragraph(self, text: str) -> None:
-        """A paragraph."""
-        self._html.append(f"<p>{html.escape(text)}</p>")
-
-    def note(self, text: str) -> None:
-        """A paragraph in small print."""
-        self._html.append(f'<p class="note">{html.escape(text)}</p>')
-
-    def commands(self, lines: list[str]) -> None:
-        """Command lines."""
-        self._html.append("".join(f"<p><code>{html.escape(line)}</code></p>" for line in lines))
-
-    def table(self, cells: pd.DataFrame, shown: Sequence[str] = ()) -> None:
-        """A table of text; the HTML page has the columns ``shown``, by default all."""
-        columns = [name for name in cells if name in (shown or cells)]
-        as_html = cells[columns].to_html(index=False, border=0)
-        self._html.append(f'<div class="wide">{as_html}</div>')
-
-    def picture(self, description: str, draw: Callable[[Path], None]) -> None:
-        """A picture, drawn into a file by a function; nothing if it cannot be drawn."""
-        with tempfile.TemporaryDirectory() as folder:
-            draw(path := Path(folder) / "plot.png")
-            data = base64.b64encode(path.read_bytes()).decode() if path.is_file() else ""
-        if data:
-            alt = html.escape(description)
-            self._html.append(f'<p><img alt="{alt}" src="data:image/png;base64,{data}"></p>')
-
-    def as_html(self) -> str:
-        """The page as HTML."""
-        return (
-            '<!doctype html><html lang="en"><head><meta charset="utf-8">'
-            '<meta name="viewport" content="width=device-width, initial-scale=1">'
-            f"<title>{html.escape(self._title)}</title><style>{_STYLE}</style></head><body>"
-            f"<h1>{html.escape(self._title)}</h1>" + "\n".join(self._html) + "</body></html>\n"
-        )
+def _table(cells: pd.DataFrame, shown: Sequence[str] = ()) -> str:
+    """A table of text with the columns ``shown``, by default all."""
+    columns = [name for name in cells if name in (shown or cells)]
+    return f'<div class="wide">{cells[columns].to_html(index=False, border=0)}</div>'
 
 
-def _opening(page: Page, comparisons: Sequence[Path]) -> None:
+def _picture(description: str, draw: Callable[[Path], None]) -> str:
+    """A picture, drawn into a file by a function; nothing if it cannot be drawn."""
+    with tempfile.TemporaryDirectory() as folder:
+        draw(path := Path(folder) / "plot.png")
+        data = base64.b64encode(path.read_bytes()).decode() if path.is_file() else ""
+    image = f'<img alt="{html.escape(description)}" src="data:image/png;base64,{data}">'
+    return f"<figure>{image}</figure>" if data else ""
+
+
+def _opening(comparisons: Sequence[Path]) -> Iterator[str]:
     """Win rates of the comparisons."""
     for folder in comparisons:
         for rules, played in read_results(folder).groupby("rules", sort=False):
@@ -174,48 +117,51 @@ def _opening(page: Page, comparisons: Sequence[Path]) -> None:
             listed = ", ".join(
                 f"{name} {rate:.1%}" for name, rate in rates.sort_values(ascending=False).items()
             )
-            page.paragraph(f"Games won under {rules}, {deals_as_text(played)}: {listed}.")
+            yield element("p", f"Games won under {rules}, {deals_as_text(played)}: {listed}.")
 
 
-def _comparison(page: Page, folder: Path, census: pd.DataFrame | None) -> None:
-    results = read_results(folder)
+def _comparison(folder: Path, census: pd.DataFrame | None) -> Iterator[str]:
+    """Table and plots of each rule set."""
+    results = read_results(folder)[list(COLUMNS)]  # without luck, which `compare --luck` shows
     for rules, played in results.groupby("rules", sort=False):
         summary = summarise_folder(folder, played, census)
         title = f"{rules}, {deals_as_text(played)}"
-        page.heading(title)
+        yield element("h2", title)
         # The best first. The way to play takes a column only if an agent plays in two ways.
         cells = as_text(ranked(summary))
         both = cells["agent"].duplicated().any()
-        page.table(cells, (*_SHOWN, "play") if both else _SHOWN)
-        page.note(_NOTES)
-        luck = luck_as_text(ranked(summary))
-        if len(luck):
-            page.table(luck)
-            page.note(_LUCK_NOTE)
+        yield _table(cells, (*_SHOWN, "play") if both else _SHOWN)
+        yield element("p", _NOTES, "note")
         if CEILING in set(summary["agent"]):
-            page.note(_CEILING_NOTE)
-        page.picture("win rates with intervals", partial(plot_win_rates, summary, title))
-        page.picture("win rate against time per move", partial(plot_speed_strength, summary, title))
-        _over_seeds(page, played)
+            yield element("p", _CEILING_NOTE, "note")
+        yield _picture("win rates with intervals", partial(plot_win_rates, summary, title))
+        yield _picture(
+            "win rate against time per move", partial(plot_speed_strength, summary, title)
+        )
+        yield from _over_seeds(played)
     origin = read_manifest(folder).origin
-    page.heading("Source of the comparison", 3)
+    yield element("h3", "Source of the comparison")
     git = origin["git"]
-    page.note(
-        f"{folder}/results.csv, one row per game; commit {git['commit'] or 'unknown'}"
-        + (" with changes" if git["changed"] else "")
-    )
-    page.commands([origin["command"]])
+    changed = " with changes" if git["changed"] else ""
+    commit = f"commit {git['commit'] or 'unknown'}{changed}"
+    yield element("p", f"{folder}/results.csv, one row per game; {commit}", "note")
+    yield _commands([origin])
 
 
-def _over_seeds(page: Page, played: pd.DataFrame) -> None:
+def _commands(origins: Iterable[dict[str, Any]]) -> str:
+    """The command lines that make parts of the page again."""
+    return "".join(f"<p>{element('code', each['command'])}</p>" for each in origins)
+
+
+def _over_seeds(played: pd.DataFrame) -> Iterator[str]:
     """A table with a row for each training seed, if an agent has several."""
     if played.groupby(["agent", "play"])["train_seed"].nunique().max() < 2:
         return
-    page.heading("Training seeds", 3)
+    yield element("h3", "Training seeds")
     seeds = summarise_seeds(played).dropna(subset=["train_seed"])
     cells = as_text(seeds).drop(columns=["seeds", "IQM % [95%]"], errors="ignore")
     cells.insert(1, "seed", seeds["train_seed"].astype(int).astype(str).tolist())
-    page.table(cells.reset_index(drop=True))
+    yield _table(cells.reset_index(drop=True))
 
 
 def _reference(comparisons: list[Path], rules: str) -> dict[str, float]:
@@ -228,23 +174,25 @@ def _reference(comparisons: list[Path], rules: str) -> dict[str, float]:
     return found
 
 
-def _trainings(page: Page, folders: list[Path], comparisons: list[Path]) -> None:
+def _trainings(folders: list[Path], comparisons: list[Path]) -> Iterator[str]:
     """Outcomes and learning curves of each rule set, with a colour for each algorithm."""
     abouts = {folder: read_run(folder) for folder in folders}
     for rules in dict.fromkeys(each["rules"]["name"] for each in abouts.values()):
         own = {path: each["run"] for path, each in abouts.items() if each["rules"]["name"] == rules}
-        page.heading(f"Learning {rules}")
+        yield element("h2", f"Learning {rules}")
         rows = [_outcome(path, run) for path, run in own.items() if (path / DONE).is_file()]
         if rows:
             rows.sort(key=lambda row: -float(row["best won %"]))
-            page.table(pd.DataFrame(rows))
+            yield _table(pd.DataFrame(rows))
         curves, budget = _curves(own)
         title = f"{rules}: validation during training"
         found = _reference(comparisons, rules)
-        page.picture(title, partial(plot_learning, curves, title, budget=budget, references=found))
-        page.note(_LEARNING_NOTE)
-    page.heading("Source of the trainings", 3)
-    page.commands([each["command"] for each in abouts.values()])
+        yield _picture(
+            title, partial(plot_learning, curves, title, budget=budget, references=found)
+        )
+        yield element("p", _LEARNING_NOTE, "note")
+    yield element("h3", "Source of the trainings")
+    yield _commands(abouts.values())
 
 
 def _learner(run: dict[str, Any]) -> str:

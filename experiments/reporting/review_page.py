@@ -6,16 +6,14 @@ import json
 from dataclasses import dataclass
 from html import escape
 from itertools import groupby
-from pathlib import Path
-from string import Template
 
 from four_seasons_env.engine.moves import Move
 from four_seasons_env.experiments.matches.verdicts import LOST, WON, Verdicts
+from four_seasons_env.experiments.reporting.page import fill, write_page
 from four_seasons_env.game import Game
 from four_seasons_env.play.words import move_words, table_words
 from four_seasons_env.rendering.svg import draw_parts
 
-_TEMPLATE = Path(__file__).with_name("review_page.html")
 _CHART = (640, 220)
 _LEFT, _TOP, _BOTTOM = 54, 14, 50
 """Margins of the chart, in its own units."""
@@ -42,14 +40,16 @@ class Reviewed:
     """Moves of other agents in the position of the losing move, by their names."""
 
 
-def review_page(game: Reviewed) -> str:
+def review_page(game: Reviewed) -> bytes:
     """The page as HTML."""
     words = [move_words(*each) for each in zip(game.positions, game.moves, strict=False)]
     start, parts, frames = _frames(game.positions)
     last, fatal = len(game.moves), game.verdicts.losing_move
     opening = game.positions[0]
-    return Template(_TEMPLATE.read_text(encoding="utf-8")).substitute(
-        title=escape(f"{game.player}: {opening.rules.name}, {_deal(opening)}"),
+    title = f"{game.player}: {opening.rules.name}, {_deal(opening)}"
+    body = fill(
+        "review_page",
+        title=escape(title),
         summary=_summary(game),
         last=last,
         chart=_chart(game),
@@ -70,6 +70,7 @@ def review_page(game: Reviewed) -> str:
             }
         ),
     )
+    return write_page("review", title, body)
 
 
 def _deal(game: Game) -> str:

@@ -2,78 +2,40 @@
 
 from __future__ import annotations
 
-import os
 import re
-import sys
-from pathlib import Path
 
 import pandas as pd
+from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from four_seasons_env.experiments.reporting.cells import ADJUSTED
-
 NAMES = ("agent", "play", "rules", "what", "method", "observation")
-"""Columns of text, which wrap where there is no room. The first column of a table wraps, too."""
-_NAME = 13
-"""Minimum width of a column of text that needs as much."""
-_STAY = (
-    *("rules", "agent", "games", "threads", "observation", "won % [95%]", ADJUSTED),
-    *("winnable %", "moves per second", "verified", "won"),
-)
-"""Columns that stay, as does the first; others get the room that is left, in their order."""
-_LAST = ("play", "seeds", "method")
-"""Columns that get room after all others. Where agents play in two ways, `play` stays."""
-_IN_FILE = 10_000
-"""Characters of a line where the output is not a terminal: every column has room."""
+"""Columns of text, as is the first of each table."""
 
 
-def print_table(cells: pd.DataFrame, title: str, saved: Path | None = None) -> None:
-    """Print a table of text. Names wrap, numbers never do; columns without room are left out.
+def print_table(cells: pd.DataFrame, title: str) -> None:
+    """Print a table of text; where it is too wide for the terminal, cells wrap.
 
     Args:
-        cells: the table.
+        cells: the table, of columns that fit beside each other in 80 characters.
         title: its title.
-        saved: a file with all columns.
     """
-    in_file = not sys.stdout.isatty() and "COLUMNS" not in os.environ
-    console = Console(width=_IN_FILE if in_file else None)
-    widths = _fit(cells, console.width)
-    table = Table(title=escape(title), caption_justify="left")
-    for column, width in widths.items():
-        table.add_column(
-            escape(column),
-            justify="left" if _is_text(cells, column) else "right",
-            overflow="fold",
-            width=width,
-        )
-    for row in cells[list(widths)].itertuples(index=False):
+    table = Table(title=escape(title), box=SIMPLE_HEAD, collapse_padding=True, pad_edge=False)
+    for name in map(str, cells):
+        # A number needs no more room than its longest cell, though its header may be longer.
+        longest = max(map(len, [*name.split(), *cells[name]]))
+        if _is_text(cells, name):
+            table.add_column(escape(name), overflow="fold")
+        else:
+            table.add_column(escape(name), justify="right", overflow="fold", max_width=longest)
+    for row in cells.itertuples(index=False):
         table.add_row(*map(escape, row))
-    if left_out := [str(name) for name in cells if name not in widths]:
-        where = f"see {saved}" if saved else "widen the terminal"
-        table.caption = escape(f"no room for {', '.join(left_out)}: {where}")
-    console.print(table)
+    Console().print(table)
 
 
 def _is_text(cells: pd.DataFrame, column: str) -> bool:
     return column in NAMES or column == cells.columns[0]
-
-
-def _fit(cells: pd.DataFrame, room: int) -> dict[str, int | None]:
-    """The columns that fit into a line, in their order. A number needs all of its width."""
-    # A header wraps between its words.
-    full = {str(name): max(map(len, [*str(name).split(), *cells[name], ""])) for name in cells}
-    least = {name: min(full[name], _NAME) if _is_text(cells, name) else full[name] for name in full}
-    chosen = [name for name in full if name in _STAY or name == cells.columns[0]]
-    if "play" in full and cells.duplicated([name for name in chosen if name in NAMES]).any():
-        chosen.append("play")
-    others = [name for name in full if name not in (*chosen, *_LAST)]
-    for name in [*others, *(name for name in _LAST if name in full and name not in chosen)]:
-        # A column has a space on both sides and a rule on its left.
-        if sum(least[each] + 3 for each in [*chosen, name]) < room:
-            chosen.append(name)
-    return {name: None if _is_text(cells, name) else full[name] for name in full if name in chosen}
 
 
 def as_markdown(cells: pd.DataFrame) -> str:

@@ -20,7 +20,6 @@ from four_seasons_env.files import write_atomically
 
 MARKS = {
     "training": "run.json",
-    "sweep": "sweep.json",
     "comparison": "compare.json",
     "census": "census.json",
     "measurement of speed": "bench.csv",

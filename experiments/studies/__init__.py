@@ -1,4 +1,4 @@
-"""Scripts that answer one question each, and grids of `four-seasons sweep`.
+"""Scripts that answer one question each.
 
 Run one in a clone: `python experiments/studies/NAME.py`. They are not installed with the package.
 """

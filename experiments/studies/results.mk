@@ -16,7 +16,7 @@ store = $(if $(QUICK),,$(PYTHON) docs/tables.py --add $(OUT)/$(1) $(2))
 
 NAMES := census players price leaderboard family learning small-games calibration speed libraries
 
-.PHONY: all $(NAMES)
+.PHONY: all trainings $(NAMES)
 all: $(NAMES)
 	$(if $(QUICK),,$(PYTHON) $(STUDIES)/figures.py)
 	$(PYTHON) docs/tables.py $(if $(QUICK),--check)
@@ -76,11 +76,27 @@ family:
 
 # --- Learning.
 
-CURVES := $(call few,planner-1 next_deal_ppo-1,$(foreach agent,planner next_deal_ppo,$(addprefix \
-	$(agent)-,2 7 30)))
+# A target for each training, which uses one core: `make -j 8 results PARTS=trainings` runs eight at a
+# time. Finished ones are skipped, and stopped ones continue.
+TRAIN = OMP_NUM_THREADS=1 $(FOUR) train --out $(@D) --n-jobs 1
+train = if test -f $(@D)/run.json; then $(TRAIN) --resume; else $(TRAIN) --steps 1G $(1); fi
+# $(call part,N): a part of the name of the training's folder
+part = $(word $(1),$(subst -, ,$*))
 
-learning:
-	$(FOUR) sweep $(STUDIES)/$(call few,quick,learning).yaml --out $(OUT)/trained
+# Agent and core-minutes, and seeds: planner-7-seed-0.
+CURVES := $(foreach agent,planner next_deal_ppo,$(addprefix $(agent)-,$(call few,0.5,2 7 30)))
+SEEDS := $(call few,0 1,0 1 2 3 4)
+LEARNED_IN := $(foreach curve,$(CURVES),$(SEEDS:%=$(OUT)/trained/$(curve)-seed-%/done.json))
+VALIDATIONS_2 := 2
+VALIDATIONS_7 := 3
+VALIDATIONS_30 := 4
+
+$(OUT)/trained/%/done.json:
+	$(call train,--agent $(call part,1) --core-minutes $(call part,2) --seed $(call part,4) \
+		--validations $(call few,1,$(VALIDATIONS_$(call part,2))) \
+		--validation-deals $(call few,100,1000))
+
+learning: $(LEARNED_IN)
 	$(FOUR) compare --play deterministic --deals $(call few,0-9,0-999) --out $(OUT)/learning \
 		--agents heuristic $(foreach each,$(CURVES),'$(each)=$(firstword $(subst -, \
 		,$(each))):$(OUT)/trained/$(each)-*')
@@ -95,15 +111,22 @@ SMALL := random greedy heuristic
 TRAINED := maskable_ppo next_deal_ppo planner
 CELLS := small-4x1-cells small-4x2-cells small-4x3-cells small-4x4-cells
 
+LEARNED_SMALL := $(foreach agent,$(TRAINED),$(CELLS:%=$(OUT)/small/$(agent)-%/done.json))
+
+$(OUT)/small/%/done.json:
+	$(call train,--agent $(call part,1) --rules $(patsubst $(call part,1)-%,%,$*) \
+		--core-minutes 0.5 --validations 2 --validation-deals 500)
+
 small-games: $(OUT)/small-games.csv
-$(OUT)/small-games.csv:
-	$(if $(QUICK),,$(FOUR) sweep $(STUDIES)/small.yaml --out $(OUT)/small)
+$(OUT)/small-games.csv: $(if $(QUICK),,$(LEARNED_SMALL))
 	$(if $(QUICK),,$(PYTHON) $(STUDIES)/small_games.py)
 	$(PYTHON) $(STUDIES)/small_games.py --games $(call few,3,100) --out $@ \
 		--rules $(call few,small-4x1-cells --openings 2 --optima $(OUT)/optima.json,$(CELLS)) \
 		--agents $(SMALL) \
 		$(if $(QUICK),,$(foreach agent,$(TRAINED),'$(agent)=$(agent):$(OUT)/small/$(agent)-*'))
 	$(call store,small-games.csv,$(RESULTS)/small-games.csv)
+
+trainings: $(LEARNED_IN) $(if $(QUICK),,$(LEARNED_SMALL))
 
 calibration: $(OUT)/calibration.csv
 $(OUT)/calibration.csv:

@@ -3,7 +3,6 @@
 import dataclasses
 import os
 import re
-import shlex
 import signal
 import subprocess
 import sys
@@ -50,7 +49,6 @@ def call(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int | str | None:
         ("solve", ["--rules", "czarena"], "did you mean 'czarina'"),
         ("solve", ["--seconds", "-1"], "--seconds must be more than 0, not -1"),
         ("solve", ["--seed", "-1"], "seed must be 0 to 2^64 - 1, not -1"),
-        ("sweep", ["nowhere.yaml"], "no sweep at nowhere.yaml"),
         ("bench", ["--rules", "czarena"], "did you mean 'czarina'"),
         ("train", ["--agent", "maskable_pop"], "did you mean 'maskable_ppo'"),
         ("verify", ["nowhere"], "nowhere has no comparison: compare.json is missing"),
@@ -67,7 +65,6 @@ def call(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int | str | None:
         ("census", ["--memory", "0"], "--memory must be 0.01 or more"),
         ("train", ["--minutes", "-1"], "--minutes must be a number of minutes above 0"),
         ("report", [], "at least one folder"),
-        ("sweep", ["{broken}"], "broken.yaml is not YAML"),
         ("bench", ["--threads", "0"], "--threads must be numbers of 1 or more"),
         ("compare", ["--agents", "random", "--seed", "-1"], "--seed must be a whole number from 0"),
         ("review", ["--seconds", "0"], "--seconds must be more than 0"),
@@ -86,9 +83,7 @@ def test_wrong_flags_are_one_line_and_write_nothing(
 ) -> None:
     if command == "play":
         pytest.importorskip("uvicorn", reason="the server needs the extra 'play'")
-    out, broken = tmp_path / "x", tmp_path / "broken.yaml"
-    broken.write_text(BROKEN)
-    flags = [each.format(broken=broken) for each in flags]
+    out = tmp_path / "x"
     flags = flags + ([] if command in WITHOUT_OUT else ["--out", str(out)])
     before = (ROOT / "README.md").read_bytes()
     assert call(monkeypatch, command, *flags) == 2
@@ -108,13 +103,9 @@ def test_steps_are_read(text: str, steps: int) -> None:
     assert train.parse_steps(text) == steps
 
 
-BROKEN = "fixed: ["
-"""Text that is no YAML."""
-
 WRITES = {
     "census": (["--deals", "0-1"], "census"),
     "compare": (["--agents", "random", "--deals", "0-1"], "comparison"),
-    "sweep": (["experiments/studies/quick.yaml"], "sweep"),
     "bench": ([], "measurement of speed"),
     "train": ([], "training"),
 }
@@ -171,30 +162,27 @@ def test_unknown_command_names_the_nearest(monkeypatch, capsys) -> None:
 COMPARE = ["compare", "--agents", "random", "--deals", "0-3", "--n-jobs", "1"]
 
 
-@pytest.mark.parametrize(("arguments", "number"), [(["train", "--help"], 1), (COMPARE, 2)])
-def test_a_reader_that_leaves_loses_only_text(
-    arguments: list[str], number: int, tmp_path: Path
-) -> None:
+@pytest.mark.skipif(os.name != "posix", reason="pipes as POSIX has them")
+@pytest.mark.parametrize("arguments", [["rules"], ["train", "--help"]])
+def test_a_reader_that_leaves_ends_the_command(arguments: list[str]) -> None:
     """The command line is like `four-seasons rules | true`."""
     reading, writing = os.pipe()
     os.close(reading)
-    out = ["--out", str(tmp_path / "x")] if arguments is COMPARE else []
-    outputs = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-    outputs[{1: "stdout", 2: "stderr"}[number]] = writing
-    command = [sys.executable, "-m", "four_seasons_env", *arguments, *out]
-    done = subprocess.run(command, **outputs, cwd=ROOT, check=False)
+    command = [sys.executable, "-m", "four_seasons_env", *arguments]
+    done = subprocess.run(command, stdout=writing, stderr=subprocess.PIPE, cwd=ROOT, check=False)
     os.close(writing)
-    assert (done.returncode, done.stderr or b"") == (0, b"")
-    assert not out or (tmp_path / "x" / "table.md").is_file()
+    assert (done.returncode, done.stderr) == (1, b"")
 
 
-@pytest.mark.skipif(os.name != "posix", reason="closes streams as a POSIX shell does")
-def test_closed_streams(tmp_path: Path) -> None:
-    """Cron and daemons start programs so."""
-    command = [sys.executable, "-m", "four_seasons_env", *COMPARE, "--out", str(tmp_path / "x")]
-    closed = f"{shlex.join(command)} <&- >&- 2>&-"
-    assert subprocess.run(closed, shell=True, cwd=ROOT, check=False).returncode == 0
-    assert (tmp_path / "x" / "table.md").is_file()
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is full")
+@pytest.mark.parametrize("arguments", [["rules"], ["train", "--help"]])
+def test_a_full_disk_is_one_line(arguments: list[str]) -> None:
+    command = [sys.executable, "-m", "four_seasons_env", *arguments]
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, cwd=ROOT, check=False)
+    (line,) = done.stderr.decode().splitlines()
+    assert done.returncode == 2
+    assert line.startswith("error: ") and line.endswith("No space left on device")
 
 
 @pytest.mark.slow
@@ -203,14 +191,6 @@ def test_a_file_named_like_a_module_of_python(tmp_path: Path) -> None:
     (tmp_path / "random.py").write_text("raise SystemExit('not this one')")
     flags = ["compare", "--agents", "random", "greedy", "--deals", "0-3", "--n-jobs", "2"]
     run_python("-P", "-m", "four_seasons_env", *flags, "--out", "x", cwd=tmp_path)
-
-
-def test_a_terminal_of_unknown_width(tmp_path: Path, monkeypatch, capsys) -> None:
-    monkeypatch.setenv("COLUMNS", "0")
-    main([*COMPARE, "--out", str(tmp_path / "x")])
-    printed = capsys.readouterr()
-    assert "won % [95%]" in printed.out
-    assert not printed.err
 
 
 @dataclasses.dataclass

@@ -98,28 +98,20 @@ def test_a_killed_worker_is_one_line() -> None:
 
 COMMANDS = [
     "compare --agents random --deals 999-1000",  # of two blocks
-    "sweep {jobs}",
     "census --deals 0-19 --seconds 0.1",
     "train --agent planner --steps 32 --validations 1 --validation-deals 8 --set games=16",
 ]
 """Each needs code that those before it did not compile."""
-JOBS = """
-fixed: {agent: maskable_ppo, steps: 200, validations: 1, validation_deals: 8, games: 4,
-        batch_size: 16, layers: [8], max_moves: 30}
-grid: {seed: [0, 1]}
-"""
 
 
 @pytest.mark.slow
 def test_nothing_is_compiled_twice(tmp_path: Path) -> None:
     """Commands compile, their workers load: each file of the cache is written once."""
-    jobs = tmp_path / "jobs.yaml"
-    jobs.write_text(JOBS)
     own = {"NUMBA_CACHE_DIR": str(tmp_path / "cache"), "NUMBA_DEBUG_CACHE": "1"}
     printed = warned = ""
     files = 0
     for command in COMMANDS:
-        name, *flags = command.format(jobs=jobs).split()
+        name, *flags = command.split()
         flags += ["--n-jobs", "2", "--out", str(tmp_path / name)]
         ended = subprocess.run(
             [sys.executable, "-m", "four_seasons_env", name, *flags],
@@ -129,12 +121,10 @@ def test_nothing_is_compiled_twice(tmp_path: Path) -> None:
             check=False,
         )
         assert ended.returncode == 0, ended.stderr
-        logs = "".join(log.read_text() for log in (tmp_path / name).glob("logs/*"))
-        printed, warned = printed + ended.stdout + logs, warned + ended.stderr + logs
+        printed, warned = printed + ended.stdout, warned + ended.stderr
         written = re.findall("data saved to '(.*)'", printed)
         assert len(written) == len(set(written)) > files
         files = len(written)
-    assert len(list(tmp_path.glob("sweep/*/best/model.safetensors"))) == 2
     notices = re.findall(r"(\S+): compiling, once on this machine", warned)
     assert len(notices) == len(set(notices))
 

@@ -144,7 +144,7 @@ def page_data(page: str) -> dict:
 
 
 def test_a_page_shows_every_position(reviewed):
-    page = review_page(reviewed)
+    page = review_page(reviewed).decode()
     assert len(page.encode()) < 2_000_000
     assert not re.findall(r'(?:src|href)="', page)
     assert not re.findall(r"\$[a-z$]", page)  # nothing is left to be filled in
@@ -168,19 +168,20 @@ def test_a_page_shows_the_losing_move(reviewed):
             "others": {"heuristic": reviewed.moves[4].text},
         }
     )
-    page = review_page(game)
+    page = review_page(game).decode()
     left = reviewed.positions[4].stock_size
     assert f"could be won until move 5, with {left} cards in the stock" in page
     assert "The moment the game was lost" in page
     assert "could still be won after" in page
     assert page_data(page)["first"] == 4
-    assert "The moment the game was lost" not in review_page(
-        Reviewed(**vars(reviewed) | {"verdicts": Verdicts([UNKNOWN] * len(reviewed.positions))})
-    )
+    unknown = Verdicts([UNKNOWN] * len(reviewed.positions))
+    page = review_page(Reviewed(**vars(reviewed) | {"verdicts": unknown})).decode()
+    assert "The moment the game was lost" not in page
 
 
 def test_names_are_escaped(reviewed):
-    page = review_page(Reviewed(**vars(reviewed) | {"player": "<script>alert(1)</script>"}))
+    named = Reviewed(**vars(reviewed) | {"player": "<script>alert(1)</script>"})
+    page = review_page(named).decode()
     assert "<script>alert" not in page
 
 

@@ -11,12 +11,13 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+import tyro
 
 from four_seasons_env.agents import make_agent
 from four_seasons_env.agents.names import split_name
 from four_seasons_env.agents.planner.search import HEADS, network_value, new_evaluator, read_planner
 from four_seasons_env.agents.policy_files import load_policy, save_policy
-from four_seasons_env.experiments.sweep import Sweep, read_jobs
+from four_seasons_env.experiments.train import Train
 from four_seasons_env.game import Game
 from four_seasons_env.rules import RULES
 from tests.agents.policies import candidate_card, table_weights
@@ -44,12 +45,15 @@ def test_costs_of_starts_and_learning(tmp_path: Path, monkeypatch: pytest.Monkey
     assert rows["import"] < rows["import, make, reset and step"]
 
 
-def test_every_agent_of_the_results_exists() -> None:
+def commands_of_results() -> str:
+    """The commands of `make results`, one in each line."""
     command = ["make", "--dry-run", "--always-make", "--file", "experiments/studies/results.mk"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
-    compared = re.findall(
-        r"--agents (.*?)(?: --|$)", done.stdout.replace("\\\n", " "), re.MULTILINE
-    )
+    return done.stdout.replace("\\\n", " ")
+
+
+def test_every_agent_of_the_results_exists() -> None:
+    compared = re.findall(r"--agents (.*?)(?: --|$)", commands_of_results(), re.MULTILINE)
     names = {name for each in compared for name in shlex.split(each)}
     assert {"planner@lookahead=1", "heuristic"} <= names
     for name in names:
@@ -118,12 +122,16 @@ def test_pictures_draws_the_openings(tmp_path: Path) -> None:
         assert (tmp_path / "rules" / path.name).read_text() == path.read_text()
 
 
-@pytest.mark.parametrize(
-    "path", sorted((ROOT / "experiments/studies").glob("*.yaml")), ids=lambda path: path.stem
-)
-def test_grids_can_be_run(path: Path, tmp_path: Path) -> None:
-    jobs = read_jobs(Sweep(path, tmp_path))
-    assert len(jobs) > 1
+def test_every_training_of_the_results_can_start() -> None:
+    found = re.findall(r"else .*?four-seasons train (.*?); fi", commands_of_results())
+    config = (tyro.conf.OmitArgPrefixes,)
+    runs = [tyro.cli(Train, args=each.split(), config=config) for each in found]
+    assert len({run.out for run in runs}) == len(runs) == 42
+    for run in runs:
+        what = run.rules
+        if run.out.parent.name == "trained":
+            what = f"{run.core_minutes:g}-seed-{run.seed}"
+        assert run.out.name == f"{run.agent}-{what}"
 
 
 @pytest.mark.parametrize("page", ["index", "sb3"])

@@ -1,89 +1,38 @@
 """Printed tables, and the texts in them."""
 
-import re
 from pathlib import Path
 
 import pandas as pd
 import pytest
 
-from four_seasons_env.experiments.reporting.cells import ADJUSTED
+from four_seasons_env.experiments.reporting.cells import PRINTED, to_print
 from four_seasons_env.experiments.reporting.tables import as_latex, print_table
 from four_seasons_env.experiments.results.tables import read_table, write_csv
 
-LONG = "ppo=maskable_ppo:runs/a study of mine/ppo-seed-*/and-a-long-one"
-WIDE = pd.DataFrame(
-    [
-        ["four-seasons", LONG, "learned + search", "deterministic", "3", "66.87 [65.94, 67.79]"],
-        ["czarina", "heuristic", "rule of thumb", "stochastic", "-", "100.00 [99.94, 100.00]"],
-    ],
-    columns=["rules", "agent", "method", "play", "seeds", "won % [95%]"],
-).assign(**{"vs heuristic [95%]": "+34.21 [33.10, 35.32]", "ms/game": "1182.31"})
-
-
-TWO_PLAYS = pd.concat([WIDE, WIDE.assign(play="stochastic")])
-LUCK = WIDE[["agent"]].assign(**{ADJUSTED: "60.00 [55.00, 65.00]", "luck z (p)": "-1.23 (0.1234)"})
-CENSUS = pd.DataFrame({"rules": ["solitaire-till-dawn(piles=4)"], "deals": "10,000"}).assign(
-    **{"won": "3,467", "winnable %": "34.67 to 98.67", "of all deals % [95%]": "34.67 to 98.67"}
-)
-BENCH = pd.DataFrame({"what": ["vector environment, copy=False"], "games": "4,096"}).assign(
-    **{"threads": "1", "observation": "cards", "moves per second": "10,116,400"},
-    **{"slowest": "9,116,400", "fastest": "12,116,400", "per cpu second": "10,116,400"},
+SUMMARY = pd.DataFrame(
+    {
+        "rules": "four-seasons",
+        "agent": ["next_deal_ppo", "next_deal_ppo", "planner@lookahead=3,worlds=32,candidates=8"],
+        "play": ["deterministic", "stochastic", "deterministic"],
+        "seeds": 1,
+        **{"win_rate": 1.0, "win_low": 0.9994, "win_high": 1.0},
+        **{"win_difference": -0.34, "win_difference_low": -0.35, "win_difference_high": -0.33},
+        **{"iqm": 0.5, "iqm_low": 0.5, "iqm_high": 0.5},
+        **{"cards_up": 40.0, "cards_low": 39.0, "cards_high": 41.0},
+        **{"ms_per_move": 1.0, "ms_per_game": 1182.31},
+    }
 )
 
 
-def printed(
-    cells: pd.DataFrame, capsys, monkeypatch, columns: int | None
-) -> tuple[dict[str, str], str]:
-    """The text of each printed column, header first, without spaces; and the text of the note."""
-    if columns is None:
-        monkeypatch.delenv("COLUMNS", raising=False)
-    else:
-        monkeypatch.setenv("COLUMNS", str(columns))
-    print_table(cells, "title", Path("runs/y/table.md"))
-    lines = re.sub("\x1b\\[[0-9;]*m", "", capsys.readouterr().out).splitlines()
-    assert columns is None or max(map(len, lines)) <= columns
-    rows = [re.split("[┃│]", line)[1:-1] for line in lines if line[:1] in ("┃", "│")]
-    texts = ["".join(column).replace(" ", "") for column in zip(*rows, strict=True)]
-    whole = {str(name): "".join([str(name), *cells[name]]).replace(" ", "") for name in cells}
-    shown = {name: text for name, text in whole.items() if text in texts}
-    assert list(shown.values()) == texts  # every name and number is whole
-    return shown, " ".join(" ".join(lines).split()).rpartition("┘")[2]
-
-
-@pytest.mark.parametrize("columns", [120, 80, 60, 50])
-@pytest.mark.parametrize("force", ["", "1"])
-@pytest.mark.parametrize(
-    ("cells", "stay"),
-    [
-        (WIDE, ["rules", "agent", "won % [95%]"]),
-        (TWO_PLAYS, ["rules", "agent", "play", "won % [95%]"]),
-        (LUCK, ["agent", ADJUSTED]),
-        (CENSUS, ["rules", "winnable %"]),
-        (BENCH, ["what", "games", "threads", "observation", "moves per second"]),
-    ],
-)
-def test_narrow_table_keeps_names_and_numbers(
-    capsys, monkeypatch, columns, force, cells, stay
-) -> None:
-    monkeypatch.setenv("FORCE_COLOR", force)
-    shown, note = printed(cells, capsys, monkeypatch, columns)
-    assert set(stay) <= set(shown)
-    left_out = [name for name in cells if name not in shown]
-    assert note.strip() == (
-        f"no room for {', '.join(left_out)}: see runs/y/table.md" if left_out else ""
-    )
-
-
-def test_other_columns_get_room_before_play(capsys, monkeypatch) -> None:
-    shown, _ = printed(WIDE.drop(columns="rules"), capsys, monkeypatch, 80)
-    assert "vs heuristic [95%]" in shown and "play" not in shown
-
-
-@pytest.mark.parametrize("force", ["", "1"])
-def test_file_gets_the_whole_table(capsys, monkeypatch, force) -> None:
-    monkeypatch.setenv("FORCE_COLOR", force)
-    shown, note = printed(WIDE.assign(agent=5 * LONG), capsys, monkeypatch, None)
-    assert list(shown) == list(WIDE) and not note
+@pytest.mark.parametrize("columns", [80, 60])
+def test_every_cell_is_printed(columns: int, capsys, monkeypatch) -> None:
+    monkeypatch.setenv("COLUMNS", str(columns))
+    print_table(to_print(SUMMARY, PRINTED), "title")
+    lines = capsys.readouterr().out.splitlines()
+    assert max(map(len, lines)) <= columns
+    text = " ".join(" ".join(lines).split())
+    assert text.count("1182.31") == text.count("100.00]") == text.count("-33.00]") == 3
+    assert text.count("next_deal_ppo") == 2 and "stochastic" in text
 
 
 def test_a_table_in_latex() -> None:
