@@ -79,12 +79,13 @@ family:
 # A target for each training, which uses one core: `make -j 8 results PARTS=trainings` runs eight at a
 # time. Finished ones are skipped, and stopped ones continue.
 TRAIN = OMP_NUM_THREADS=1 $(FOUR) train --out $(@D) --n-jobs 1
-train = if test -f $(@D)/run.json; then $(TRAIN) --resume; else $(TRAIN) --steps 1G $(1); fi
+train = if test -f $(@D)/run.json; then $(TRAIN) --resume; else $(TRAIN) $(1); fi
 # $(call part,N): a part of the name of the training's folder
 part = $(word $(1),$(subst -, ,$*))
 
 # Agent and core-minutes, and seeds: planner-7-seed-0.
-CURVES := $(foreach agent,planner next_deal_ppo,$(addprefix $(agent)-,$(call few,0.5,2 7 30)))
+CURVES := $(foreach agent,planner next_deal_ppo,$(addprefix $(agent)-,$(call few,0.5,2 7 30))) \
+	$(addprefix maskable_ppo-,$(call few,0.5,10 30))
 SEEDS := $(call few,0 1,0 1 2 3 4)
 LEARNED_IN := $(foreach curve,$(CURVES),$(SEEDS:%=$(OUT)/trained/$(curve)-seed-%/done.json))
 VALIDATIONS_2 := 2
@@ -96,14 +97,19 @@ $(OUT)/trained/%/done.json:
 		--validations $(call few,1,$(VALIDATIONS_$(call part,2))) \
 		--validation-deals $(call few,100,1000))
 
-learning: $(LEARNED_IN)
+# $(call runs,LABEL,AGENT,FOLDERS): trainings as players with one label
+runs = $(foreach run,$(3),$(1)=$(2):$(run))
+
+learning: $(LEARNED_IN) $(OUT)/trained/distinct/done.json
 	$(FOUR) compare --play deterministic --deals $(call few,0-9,0-999) --out $(OUT)/learning \
-		--agents heuristic $(foreach each,$(CURVES),'$(each)=$(firstword $(subst -, \
-		,$(each))):$(OUT)/trained/$(each)-*')
+		--agents heuristic $(foreach each,$(CURVES),$(call runs,$(each),$(firstword $(subst -, \
+		,$(each))),$(SEEDS:%=$(OUT)/trained/$(each)-seed-%)))
 	$(call store,learning/summary.csv,$(RESULTS)/learning.csv)
-	$(FOUR) train --agent maskable_ppo --rules 'four-seasons(ranks=6,piles=3)' \
-		--core-minutes $(call few,0.2,5) --validation-deals 1000 --out $(OUT)/moves
-	$(call store,moves/progress.csv,$(RESULTS)/moves.csv)
+	$(call store,trained/$(lastword $(CURVES))-seed-0/progress.csv,$(RESULTS)/moves.csv)
+	$(call store,trained/distinct/progress.csv,$(RESULTS)/moves-distinct.csv)
+
+$(OUT)/trained/distinct/done.json:
+	$(call train,--agent maskable_ppo --core-minutes $(call few,0.2,10) --set mask=distinct)
 
 # --- Small games, chances.
 
@@ -123,7 +129,7 @@ $(OUT)/small-games.csv: $(if $(QUICK),,$(LEARNED_SMALL))
 	$(PYTHON) $(STUDIES)/small_games.py --games $(call few,3,100) --out $@ \
 		--rules $(call few,small-4x1-cells --openings 2 --optima $(OUT)/optima.json,$(CELLS)) \
 		--agents $(SMALL) \
-		$(if $(QUICK),,$(foreach agent,$(TRAINED),'$(agent)=$(agent):$(OUT)/small/$(agent)-*'))
+		$(if $(QUICK),,$(foreach agent,$(TRAINED),$(agent)=$(agent):$(OUT)/small/$(agent)-RULES))
 	$(call store,small-games.csv,$(RESULTS)/small-games.csv)
 
 trainings: $(LEARNED_IN) $(if $(QUICK),,$(LEARNED_SMALL))

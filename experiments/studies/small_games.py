@@ -2,14 +2,14 @@
 
     python experiments/studies/small_games.py
     python experiments/studies/small_games.py --games 100 \\
-        --agents random greedy heuristic planner=planner:runs/small/planner-0
+        --agents random greedy heuristic planner=planner:runs/small/planner-RULES
 
 The value of an opening is the exact chance of winning by the best play from public information
 (`four_seasons_env.solver.fair_value`); the optimum of a game is the mean over openings. Agents play
 test deals with valued openings. A decision costs the value of the position minus the value of the
 chosen move. The costs of a game add up to its regret; the mean regret is the loss in win rate
 against the best player. Train learning agents first, and name them with the path to their
-weights.
+weights; RULES in a path stands for the name of the game.
 
 Writes four_seasons_env/data/small_games.json, and with agents docs/results/small-games.csv.
 """
@@ -175,8 +175,14 @@ def main() -> None:
     parser.add_argument("--optima", type=Path, default=OPTIMA)
     parser.add_argument("--out", type=Path, default=ROOT / "docs/results/small-games.csv")
     run = parser.parse_args()
-    agents = [split_name(each) for each in run.agents]
-    players = {name: find_players(agents, name, ["deterministic"]) for name in run.rules}
+    players = {
+        name: find_players(
+            [split_name(each.replace("RULES", name)) for each in run.agents],
+            name,
+            ["deterministic"],
+        )
+        for name in run.rules
+    }
     games, rows = json.loads(OPTIMA.read_text())["games"], list[dict[str, Any]]()
     for name in run.rules:
         rules, known = SMALL[name], Known()
