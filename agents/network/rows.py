@@ -198,8 +198,8 @@ def write_rows(places, rules, rows):
                 out[n] = _STATE + _STATES * card + state
                 n += 1
         spaces = 0
-        for pile in range(piles):
-            if at[pile, 0] == NO_CARD:
+        for each in range(piles):
+            if at[each, 0] == NO_CARD:
                 spaces += 1
         out[n] = _BASE + places[i, 2 * cards]
         out[n + 1] = _STOCK + places[i, 2 * cards + 1]

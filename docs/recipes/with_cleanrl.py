@@ -34,8 +34,8 @@ class Flags:
     """Train a policy by PPO, save it, and play validation deals with it."""
 
     seed: int = 0  # of deals, first weights and moves
-    moves: float = 6e6  # training ends after so many moves; `inf` for no limit
-    seconds: float = math.inf  # or after so many seconds
+    moves: float = 6e6  # training ends after these; `inf`: no limit
+    seconds: float = math.inf  # or after these, if they pass first
     games: int = 512  # played side by side
     batches: int = 1  # of games that take turns; on a GPU 2: one moves while the network reads one
     threads: int = 1  # that play; as many as there are cores
