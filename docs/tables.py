@@ -395,7 +395,7 @@ TABLES: list[tuple[str, str, Callable[[], pd.DataFrame], str, str]] = [
      "{agent} | {kind} | {play} | {won} | {adjusted:.2%} [{adjusted_low:.2%}, {adjusted_high:.2%}] "
      "| {luck_z:+.2f} ({luck_p:.2g}) | {ms_per_game:.2f}"),
     ("docs/recipes/cleanrl.md", "result", lambda: stored("libraries").query("page == 'cleanrl'"),
-     "decisions | deals | won % | cards up", "{steps:,.0f} | {games} | {won:.1%} | {cards_up:.1f}"),
+     "moves | deals | won % | cards up", "{steps:,.0f} | {games} | {won:.1%} | {cards_up:.1f}"),
     ("docs/recipes/index.md", "libraries", lambda: stored("libraries"),
      "library | tested | environment | steps | cards up",
      "[{page}]({page}.md) | {versions} | {environment} | {steps:,.0f} "

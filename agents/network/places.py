@@ -180,7 +180,7 @@ def _array(places: torch.Tensor) -> NDArray[np.uint8]:
 def _sums(rows: torch.Tensor, table: torch.Tensor) -> torch.Tensor:
     """The sums of rows of a table on another device; row 0 counts as zero.
 
-    Rows become ones among zeros, so the sums are a product, and so is the gradient. `EmbeddingBag`
+    Rows become ones among zeros, so the sums and their gradient are products. `EmbeddingBag`
     sorts all rows for that.
     """
     kind = rows.device.type

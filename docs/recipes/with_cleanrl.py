@@ -34,14 +34,13 @@ class Flags:
     """Train a policy by PPO, save it, and play validation deals with it."""
 
     seed: int = 0  # of deals, first weights and moves
-    moves: float = 6e6  # training ends after so many moves; `inf` for no limit
-    seconds: float = math.inf  # or after so many seconds
+    moves: float = 6e6  # training ends after these; `inf`: no limit
+    seconds: float = math.inf  # or after these, if they pass first
     games: int = 512  # played side by side
     batches: int = 1  # of games that take turns; on a GPU 2: one moves while the network reads one
     threads: int = 1  # that play; as many as there are cores
     device: str = "auto"  # of the network: cpu, cuda or mps
     layers: tuple[int, int, int] = (128, 64, 32)  # see MoveNetwork
-    compile: bool = False  # the loss, by torch.compile
     bf16: bool = True  # on CUDA: products of matrices in bfloat16
     steps: int = 32  # moves in each game between two updates
     epochs: int = 2  # passes over these moves
@@ -156,11 +155,13 @@ def loss_of(network, batch, flags, entropy_weight):
 
 
 def train(flags, device):
-    """Train a network; returns it, and the number of moves."""
+    """Train a network; returns it, and what its card says of the training."""
     torch.manual_seed(flags.seed)
     torch.set_num_threads(flags.threads)
-    half = partial(torch.autocast, "cuda", torch.bfloat16, device.type == "cuda" and flags.bf16)
-    wait = torch.cuda.synchronize if device.type == "cuda" else lambda: None
+    cuda = device.type == "cuda"
+    # Without a cache: the threads of the batches would share it before it is written.
+    half = partial(torch.autocast, "cuda", torch.bfloat16, cuda and flags.bf16, cache_enabled=False)
+    wait = torch.cuda.synchronize if cuda else lambda: None
     count, shape = gym.make_vec(ID).single_action_space.n, (flags.steps, flags.games)
     kept = {  # what a rollout leaves, on the device
         "rows": torch.zeros(*shape, MOST_ROWS, dtype=torch.int16, device=device),
@@ -174,7 +175,6 @@ def train(flags, device):
     batches = [Batch(flags, number, kept, won, pool) for number in range(flags.batches)]
     network = MoveNetwork(RULES, flags.layers).to(device)
     optimizer = torch.optim.Adam(network.parameters(), betas=(0.9, 0.99), eps=1e-5, fused=True)
-    find_loss = torch.compile(loss_of) if flags.compile else loss_of
     writer = SummaryWriter(flags.out)
     done, moves, learning, start = 0.0, 0, 0.0, time.perf_counter()
     since, reported = start, 0
@@ -198,7 +198,7 @@ def train(flags, device):
             for rows in torch.randperm(gains.numel(), device=device).split(flags.minibatch):
                 with half():
                     sample = {name: each.index_select(0, rows) for name, each in data.items()}
-                    loss, parts = find_loss(network, sample, flags, entropy_weight)
+                    loss, parts = loss_of(network, sample, flags, entropy_weight)
                 optimizer.zero_grad()
                 loss.backward()
                 nn.utils.clip_grad_norm_(network.parameters(), flags.max_norm)
@@ -224,16 +224,16 @@ def train(flags, device):
     spent = np.mean([list(each.seconds.values()) for each in batches], axis=0) / wall
     shares = ", ".join(f"{each:.0%} {name}" for name, each in zip(PARTS, spent, strict=True))
     print(f"{moves / wall:,.0f} moves per second; time: {shares}, {learning / wall:.0%} learning")
-    return network, moves
+    return network, {"seed": flags.seed, "steps": moves, "seconds": round(wall, 1)}
 
 
 def main(flags):
     """Train a policy, save it, and play each validation deal with its most likely moves."""
     found = torch.accelerator.current_accelerator() if torch.accelerator.is_available() else "cpu"
-    network, moves = train(flags, torch.device(found if flags.device == "auto" else flags.device))
+    network, about = train(flags, torch.device(found if flags.device == "auto" else flags.device))
     weights = {name: each.cpu().numpy() for name, each in network.state_dict().items()}
     card = PolicyCard("maskable_ppo", rules_fields(RULES), **GAME, layers=list(flags.layers))
-    card.training = {"seed": flags.seed, "steps": moves}
+    card.training = about
     save_policy(flags.out / "policy", card, weights)
 
     @torch.no_grad()
@@ -243,7 +243,7 @@ def main(flags):
 
     result = evaluate(gym.make_vec(ID, num_envs=flags.deals, **GAME), policy)
     assert result.illegal == 0
-    print(json.dumps({"environment": ID, "steps": moves, **result._asdict()}))
+    print(json.dumps({"environment": ID, "steps": about["steps"], **result._asdict()}))
 
 
 if __name__ == "__main__":
