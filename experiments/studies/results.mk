@@ -122,7 +122,7 @@ $(OUT)/costs.csv:
 
 # --- Other libraries, each in a virtual environment of its own.
 
-LIBRARIES := index $(call few,,cleanrl rl_zoo3 rllib sb3 skrl tianshou torchrl)
+LIBRARIES := index $(call few,,cleanrl rllib sb3 torchrl)
 
 libraries: $(LIBRARIES:%=$(OUT)/libraries/%.csv)
 $(OUT)/libraries/%.csv:
