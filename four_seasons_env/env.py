@@ -233,7 +233,7 @@ class FourSeasonsEnv(GameEnv):
     episodes have at most 46 actions.
 
     ## Arguments
-    See the constructor.
+    Each field of `four_seasons_env.episodes.settings.MoveSettings` is an argument.
 
     ## References
     Albert H. Morehead and Geoffrey Mott-Smith, *The Complete Book of Solitaire and Patience Games*

@@ -49,9 +49,10 @@ class Stop(NamedTuple):
 class Game:
     """A game of patience, to inspect and to play.
 
-    >>> game = Game(rules="four-seasons", deal=17)
-    >>> move = game.legal_moves()[0]
-    >>> game.play(move)  # a Move, its text or its number
+    Examples:
+        >>> game = Game(rules="four-seasons", deal=17)
+        >>> move = game.legal_moves()[0]
+        >>> game.play(move)  # a Move, its text or its number
 
     Args:
         rules: a rule set's name or a `Rules`.

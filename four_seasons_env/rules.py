@@ -174,8 +174,9 @@ class Rules:
     def replace(self, **changes: Any) -> Rules:
         """A variant of these rules; its name lists the changes unless a name is given.
 
-        >>> RULES["four-seasons"].replace(piles=2, ranks=6).name
-        'four-seasons(piles=2,ranks=6)'
+        Examples:
+            >>> RULES["four-seasons"].replace(piles=2, ranks=6).name
+            'four-seasons(piles=2,ranks=6)'
         """
         fields = [field.name for field in dataclasses.fields(self)]
         for key in changes:
@@ -391,8 +392,9 @@ def get_rules(rules: str | Rules) -> Rules:
 
     Changed fields follow a name in parentheses, as in the names that `Rules.replace` makes.
 
-    >>> get_rules("czarina(piles=4,runs=True)").piles
-    4
+    Examples:
+        >>> get_rules("czarina(piles=4,runs=True)").piles
+        4
 
     Raises:
         UnknownRules: for an unknown name, with the nearest known one.

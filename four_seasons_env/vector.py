@@ -309,6 +309,8 @@ class FourSeasonsVectorEnv(GameVectorEnv):
 
     `autoreset_mode` and `metadata["autoreset_mode"]` hold the mode. The masks `_key` in infos are
     read-only, because all of them are the same array.
+
+    Each field of `four_seasons_env.episodes.settings.MoveVectorSettings` is an argument.
     """
 
     @takes(MoveVectorSettings)

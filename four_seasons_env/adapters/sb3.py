@@ -1,7 +1,8 @@
 """Stable-Baselines3: a `VecEnv` over the native batch, with action masks for sb3-contrib.
 
->>> env = FourSeasonsVecEnv(1024, observation="cards", mask="distinct")
->>> model = MaskablePPO("MlpPolicy", env)
+Examples:
+    >>> env = FourSeasonsVecEnv(1024, observation="cards", mask="distinct")
+    >>> model = MaskablePPO("MlpPolicy", env)
 """
 
 from __future__ import annotations
