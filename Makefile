@@ -75,11 +75,10 @@ test-lowest:  ## tests of environment and SB3 with the lowest versions that pypr
 test-newest:  ## the same with the newest versions
 	$(TEST_VERSIONS)
 
-lint: $(READY)  ## ruff, codespell and mypy; prose; whether the tables of the docs are up to date
+lint: $(READY)  ## ruff, codespell and mypy; whether the tables of the docs are up to date
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/codespell
-	$(BIN)/python docs/prose.py
 	$(BIN)/mypy
 	$(BIN)/python docs/tables.py --check
 

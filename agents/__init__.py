@@ -1,7 +1,8 @@
 """Agents: players of the game behind one protocol, made by name.
 
->>> agent = make_agent("heuristic")
->>> actions = agent.act(games, masks, rng)
+Examples:
+    >>> agent = make_agent("heuristic")
+    >>> actions = agent.act(games, masks, rng)
 """
 
 import importlib

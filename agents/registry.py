@@ -128,12 +128,6 @@ AGENTS: dict[str, Entry] = {
         "rule of thumb + search",
         block=10,
     ),
-    "pimc": Entry(
-        "four_seasons_env.agents.search.pimc:PimcAgent",
-        "the move after which the solver wins most imagined worlds",
-        "search",
-        block=10,
-    ),
     "planner": Entry(
         "four_seasons_env.agents.planner.agent:PlannerAgent",
         "plans to the next deal, by a value learned from its own games",

@@ -1,8 +1,9 @@
 """Four Seasons, a game of patience, as a Gymnasium environment for reinforcement learning.
 
->>> import gymnasium as gym
->>> import four_seasons_env
->>> env = gym.make("FourSeasons-v0")
+Examples:
+    >>> import gymnasium as gym
+    >>> import four_seasons_env
+    >>> env = gym.make("FourSeasons-v0")
 """
 
 from __future__ import annotations

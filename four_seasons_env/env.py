@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Sequence
-from types import NoneType
 from typing import TYPE_CHECKING, Any
 
 import gymnasium as gym
@@ -15,7 +13,7 @@ from four_seasons_env.arguments import check_number, takes
 from four_seasons_env.engine.deals import check_seed
 from four_seasons_env.episodes.options import read_options
 from four_seasons_env.episodes.running import Batch, RunningGames
-from four_seasons_env.episodes.settings import MoveSettings
+from four_seasons_env.episodes.settings import Deals, MoveSettings
 from four_seasons_env.game import Game
 from four_seasons_env.rules import Rules
 
@@ -47,13 +45,15 @@ class OneGame:
         masks: NDArray[np.bool_] = self._batch.masks[self._index].view(np.bool_)
         return masks.copy()
 
-    def set_deals(self, deals: Iterable[int] | None) -> None:
+    def set_deals(self, deals: Deals | None) -> None:
         """Draw the deals of later episodes from these; None for all training deals.
+
+        One game of a batch replaces the deals of all its games.
 
         Raises:
             ValueError: for anything that the argument `deals` refuses.
         """
-        self._batch.set_deals(deals, [self._index])
+        self._batch.set_deals(deals)
 
     def render(self) -> Any:
         """The position as text (`"ansi"`) or as a picture, uint8 of shape (height, width, 3)."""
@@ -84,10 +84,6 @@ class LimitInSpec:
     def spec(self, spec: EnvSpec | None) -> None:
         if spec is not None:
             spec = dataclasses.replace(spec, max_episode_steps=self._batch.max_moves)
-            if not isinstance(spec.kwargs.get("deals"), (Sequence, np.ndarray, NoneType)):
-                # An iterator can neither be copied nor read again.
-                drawn = [deals.tolist() for _, deals in self._batch.drawn_from]
-                spec.kwargs = spec.kwargs | {"deals": drawn[0]}
         self._spec = spec
 
 
@@ -240,7 +236,7 @@ class FourSeasonsEnv(GameEnv):
     episodes have at most 46 actions.
 
     ## Arguments
-    See the constructor.
+    Each field of `four_seasons_env.episodes.settings.MoveSettings` is an argument.
 
     ## References
     Albert H. Morehead and Geoffrey Mott-Smith, *The Complete Book of Solitaire and Patience Games*

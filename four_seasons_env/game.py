@@ -12,7 +12,7 @@ from four_seasons_env.engine import kernel
 from four_seasons_env.engine.deals import CARD_TEXTS, NO_CARD, SUITS, check_deal, parse_deck
 from four_seasons_env.engine.hashing import public_key
 from four_seasons_env.engine.moves import FOUNDATION, STOCK, WASTE, Move, all_moves, find_move
-from four_seasons_env.engine.validation import InvalidGame, check_games, pack_game, unpack_game
+from four_seasons_env.engine.validation import InvalidGame, check_games
 from four_seasons_env.rules import Rules, get_rules
 
 MAX_MOVES = 500
@@ -48,9 +48,10 @@ class Stop(NamedTuple):
 class Game:
     """A game of patience, to inspect and to play.
 
-    >>> game = Game(rules="four-seasons", deal=17)
-    >>> move = game.legal_moves()[0]
-    >>> game.play(move)  # a Move, its text or its number
+    Examples:
+        >>> game = Game(rules="four-seasons", deal=17)
+        >>> move = game.legal_moves()[0]
+        >>> game.play(move)  # a Move, its text or its number
 
     Args:
         rules: a rule set's name or a `Rules`.
@@ -404,24 +405,10 @@ class Game:
         """An independent game at the same position."""
         return Game._at(self._record.copy(), self.rules)
 
-    def to_bytes(self) -> bytes:
-        """The position as bytes, with a header that identifies the rules (`engine.validation`)."""
-        return pack_game(self._record, self.rules)
-
-    @classmethod
-    def from_bytes(cls, data: bytes, rules: str | Rules = "four-seasons") -> Game:
-        """The game that `to_bytes` has written, under the same rules.
-
-        Raises:
-            InvalidGame: if the data is not a game of these rules, with the reason.
-        """
-        known = get_rules(rules)
-        return cls._at(unpack_game(data, known), known)
-
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Game):
             return NotImplemented
-        return self.rules == other.rules and self.to_bytes() == other.to_bytes()
+        return self.rules == other.rules and np.array_equal(self._record, other._record)
 
     __hash__ = None  # type: ignore[assignment]
 

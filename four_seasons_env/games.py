@@ -34,10 +34,11 @@ class PlayoutAgent(Protocol):
 class Games:
     """Games of one rule set, stepped, copied, reshuffled and played out together.
 
-    >>> games = Games.of(game, 1024)  # copies of a position
-    >>> games.reshuffle(rng)
-    >>> games.play_out(make_agent("heuristic"), rng)
-    >>> games.is_won.mean()
+    Examples:
+        >>> games = Games.of(game, 1024)  # copies of a position
+        >>> games.reshuffle(rng)
+        >>> games.play_out(make_agent("heuristic"), rng)
+        >>> games.is_won.mean()
 
     Args:
         rules: a rule set's name or a `Rules`.

@@ -10,48 +10,37 @@ not seen.
 (P + 1)(R + 4) + 4 (R + 1) + P + R + 3, plus R + 4 where a redeal is limited. Spaces, an empty waste
 and unknown cards are all zeros:
 
-=====================  ===============================================================
-slots                  meaning
-=====================  ===============================================================
-(P + 1) x (R + 4)      for each pile in turn, then for the waste: its top card, as a
-                       one-hot relative rank (R) and a one-hot suit (4: C, S, H, D)
-4 x (R + 1)            for each suit: foundation level 0 to R, one-hot
-P                      height of each pile / N
-R                      base rank (of clubs, where suits differ), one-hot
-1                      cards left in the stock / N
-1                      cards in the waste / N
-1                      redeals left / 2
-R + 4 if limited       the card that lies face up on the stock, as the piles' top cards
-=====================  ===============================================================
+- (P + 1) x (R + 4): for each pile in turn, then for the waste: its top card, as a one-hot relative
+  rank (R) and a one-hot suit (4: C, S, H, D)
+- 4 x (R + 1): for each suit: foundation level 0 to R, one-hot
+- P: height of each pile / N
+- R: base rank (of clubs, where suits differ), one-hot
+- 1: cards left in the stock / N
+- 1: cards in the waste / N
+- 1: redeals left / 2
+- R + 4 if limited: the card that lies face up on the stock, as the piles' top cards
 
 `cards` is everything that a player with perfect memory knows: `tops` followed by N x (P + 5) slots,
 for each card in the order of its suit and then its relative rank:
 
-=====================  ===============================================================
-slots                  meaning
-=====================  ===============================================================
-1                      it is in the stock (before a redeal: unseen)
-1                      it is on its foundation
-1                      it is in the waste
-P                      it is in pile 0, 1, ...
-1                      cards that lie on it / N (piles and waste)
-1                      cards to be dealt up to and including it / N (stock after a redeal)
-=====================  ===============================================================
+- 1: it is in the stock (before a redeal: unseen)
+- 1: it is on its foundation
+- 1: it is in the waste
+- P: it is in pile 0, 1, ...
+- 1: cards that lie on it / N (piles and waste)
+- 1: cards to be dealt up to and including it / N (stock after a redeal)
 
 `places` says the same in 2 N + 3 bytes, 107 for five piles and a full deck, with the cards in the
 same order. It is for networks that look the numbers up in tables: a place is not a quantity.
+Its slots:
 
-=====================  ===============================================================
-slots                  meaning
-=====================  ===============================================================
-N                      where each card is: 0 in the stock (before a redeal: unseen),
-                       1 on its foundation, 2 in the waste, 3 + p in pile p
-N                      for each card: cards that lie on it (piles and waste), or cards to
-                       be dealt up to and including it (stock after a redeal); else 0
-1                      base rank (of clubs, where suits differ), 0 to R - 1
-1                      cards left in the stock
-1                      redeals left
-=====================  ===============================================================
+- N: where each card is: 0 in the stock (before a redeal: unseen), 1 on its foundation, 2 in the
+  waste, 3 + p in pile p
+- N: for each card: cards that lie on it (piles and waste), or cards to be dealt up to and including
+  it (stock after a redeal); else 0
+- 1: base rank (of clubs, where suits differ), 0 to R - 1
+- 1: cards left in the stock
+- 1: redeals left
 """
 
 from __future__ import annotations

@@ -2,19 +2,17 @@
 
 A line is an object:
 
-============  ================================================================================
-field         value
-============  ================================================================================
-``rules``     name of the rule set
-``deal``      the deal's number, or ``deck``: the cards as text, first dealt first
-``moves``     texts of the moves, such as ``["deal", "T3>T0"]``
-``times``     seconds from the start to each move; may be left out
-``undone``    how many moves that had turned a card were taken back; left out if 0
-``hinted``    how many moves the player made after a hint; left out if 0
-``by_agent``  how many moves were made by an agent; left out if 0
-``player``    a name chosen by the user; may be empty
-``result``    ``"won"``, ``"lost"`` (over, and not won) or ``"open"``
-============  ================================================================================
+| field        | value                                                                |
+| ------------ | -------------------------------------------------------------------- |
+| ``rules``    | name of the rule set                                                 |
+| ``deal``     | the deal's number, or ``deck``: the cards as text, first dealt first |
+| ``moves``    | texts of the moves, such as ``["deal", "T3>T0"]``                    |
+| ``times``    | seconds from the start to each move; may be left out                 |
+| ``undone``   | how many moves that had turned a card were taken back; left out if 0 |
+| ``hinted``   | how many moves the player made after a hint; left out if 0           |
+| ``by_agent`` | how many moves were made by an agent; left out if 0                  |
+| ``player``   | a name chosen by the user; may be empty                              |
+| ``result``   | ``"won"``, ``"lost"`` (over, and not won) or ``"open"``              |
 
 Reading a record replays it and rejects moves that are not legal. A file whose name ends in `.gz` is
 compressed.

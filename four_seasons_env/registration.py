@@ -1,8 +1,9 @@
 """The environments' ids in Gymnasium's registry, and the small games with a known optimum.
 
->>> from four_seasons_env import small_games
->>> {game.name: game.optimum for game in small_games()}
-{'small-4x3': ..., ...}
+Examples:
+    >>> from four_seasons_env import small_games
+    >>> {game.name: game.optimum for game in small_games()}
+    {'small-4x3': ..., ...}
 """
 
 from __future__ import annotations

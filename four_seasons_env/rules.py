@@ -6,8 +6,6 @@ A rule set is data. Only `engine/kernel.py` decides what its fields mean for a g
 from __future__ import annotations
 
 import dataclasses
-import functools
-import hashlib
 import re
 from dataclasses import dataclass
 from typing import Any
@@ -173,24 +171,12 @@ class Rules:
         """Cards in the deck."""
         return 4 * self.ranks
 
-    @functools.cached_property
-    def digest(self) -> bytes:
-        """Eight bytes that identify the rules, made from the fields that change the game.
-
-        Fields at their default are left out, so that a new field does not change older digests.
-        """
-        changed = [
-            f"{field.name}={getattr(self, field.name)}"
-            for field in dataclasses.fields(self)
-            if field.name not in ("name", "about") and getattr(self, field.name) != field.default
-        ]
-        return hashlib.sha256(";".join(sorted(changed)).encode()).digest()[:8]
-
     def replace(self, **changes: Any) -> Rules:
         """A variant of these rules; its name lists the changes unless a name is given.
 
-        >>> RULES["four-seasons"].replace(piles=2, ranks=6).name
-        'four-seasons(piles=2,ranks=6)'
+        Examples:
+            >>> RULES["four-seasons"].replace(piles=2, ranks=6).name
+            'four-seasons(piles=2,ranks=6)'
         """
         fields = [field.name for field in dataclasses.fields(self)]
         for key in changes:
@@ -406,8 +392,9 @@ def get_rules(rules: str | Rules) -> Rules:
 
     Changed fields follow a name in parentheses, as in the names that `Rules.replace` makes.
 
-    >>> get_rules("czarina(piles=4,runs=True)").piles
-    4
+    Examples:
+        >>> get_rules("czarina(piles=4,runs=True)").piles
+        4
 
     Raises:
         UnknownRules: for an unknown name, with the nearest known one.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import fields, replace
 from typing import Any
 
@@ -22,6 +22,7 @@ from four_seasons_env.episodes.options import (
 )
 from four_seasons_env.episodes.running import Batch, RunningGames
 from four_seasons_env.episodes.settings import (
+    Deals,
     MoveVectorSettings,
     VectorSettings,
     check_autoreset_mode,
@@ -102,16 +103,13 @@ class GameVectorEnv(LimitInSpec, gym.vector.VectorEnv[Any, NDArray[np.int64], An
         self._batch.check_started()
         return self._give(self._batch.masks).view(np.bool_)
 
-    def set_deals(self, deals: Iterable[int] | None, indices: Sequence[int] | None = None) -> None:
+    def set_deals(self, deals: Deals | None) -> None:
         """Draw the deals of later episodes from these; None for all training deals.
-
-        With indices, only these games draw from them.
 
         Raises:
             ValueError: for anything that the argument `deals` refuses.
-            IndexError: for an index without a game.
         """
-        self._batch.set_deals(deals, indices)
+        self._batch.set_deals(deals)
 
     def _give(self, array: NDArray[Any]) -> NDArray[Any]:
         return array.copy() if self.copy else array
@@ -311,6 +309,8 @@ class FourSeasonsVectorEnv(GameVectorEnv):
 
     `autoreset_mode` and `metadata["autoreset_mode"]` hold the mode. The masks `_key` in infos are
     read-only, because all of them are the same array.
+
+    Each field of `four_seasons_env.episodes.settings.MoveVectorSettings` is an argument.
     """
 
     @takes(MoveVectorSettings)

@@ -152,6 +152,6 @@ def test_site_has_working_links_and_own_files(tmp_path: Path) -> None:
     }
     assert "four_seasons_env.game.Game.play" in pages["api/game.html"]
     assert "api/environments.html#four_seasons_env.env" in pages["explanation/architecture.html"]
-    assert not [*tmp_path.rglob("*.py"), *tmp_path.rglob("*.toml")]
+    assert not [*tmp_path.rglob("*.py")]
     for name, text in pages.items():
         assert not FROM_ELSEWHERE.findall(text), name

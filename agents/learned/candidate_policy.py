@@ -8,7 +8,8 @@ depend on the index of the candidate. So a saved model also plays with more cand
 training: load it with `custom_objects`, the spaces of the new environment
 (docs/reference/agents.md).
 
->>> MaskablePPO(CandidatePolicy, env, policy_kwargs={"features_extractor_class": TableEncoder})
+Examples:
+    >>> MaskablePPO(CandidatePolicy, env, policy_kwargs={"features_extractor_class": TableEncoder})
 """
 
 from __future__ import annotations

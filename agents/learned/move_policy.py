@@ -1,7 +1,8 @@
 """`MovePolicy`: a policy for Stable-Baselines3 that reads `places` and scores moves.
 
->>> env = FourSeasonsVecEnv(512, observation="places", mask="no_repeats")
->>> MaskablePPO(MovePolicy, env)
+Examples:
+    >>> env = FourSeasonsVecEnv(512, observation="places", mask="no_repeats")
+    >>> MaskablePPO(MovePolicy, env)
 """
 
 from __future__ import annotations

@@ -74,8 +74,9 @@ class _ScoreMoves(torch.autograd.Function):
 class PlacesEncoder(nn.Module):
     """The sums of the rows of positions.
 
-    >>> encoder = PlacesEncoder(RULES["four-seasons"], 128)
-    >>> encoder(torch.from_numpy(observations))  # float32 of shape (n, 128)
+    Examples:
+        >>> encoder = PlacesEncoder(RULES["four-seasons"], 128)
+        >>> encoder(torch.from_numpy(observations))  # float32 of shape (n, 128)
 
     Args:
         rules: the rule set of the observations.

@@ -5,33 +5,29 @@ the same as a dense layer over one-hot inputs, at a tenth of the work. A move is
 another. Piles carry no number, because their order has no meaning: a card's place is the card that
 it lies on. Row 0 is none: it fills the room that a position or a move does not need.
 
-==========  ===================================================================================
-rows        of a position
-==========  ===================================================================================
-52 x 9      for each card that is not in the stock, its place: its foundation, the waste, the
-            bottom of a pile, a card of clubs, spades, hearts or diamonds (its rank follows from
-            packing), or the reserve; the first is unused
-52 x 8      for each card of a pile: cards that lie on it, 0 to 7 and more
-52 x 12     for each card of the waste: cards that lie on it, in 12 steps
-52 x 12     for each card of a known stock: cards that are dealt before it, in 12 steps
-13          base rank
-53          cards in the stock
-13          spaces
-3           redeals left
-==========  ===================================================================================
+Rows of a position:
 
-==========  ===================================================================================
-rows        of a move
-==========  ===================================================================================
-52 x 9      the card that moves (of a run, the top card), with its place before the move, as
-            above; the first is the stock
-52 x 9      the card, with its place after the move
-106         the card under it in a pile (52) or in the waste (52), which becomes free, or none
-            there (2); for a deal, the waste's top card, which is covered
-14          cards in the pile that it goes to, 0 to 13 and more
-53          for a deal: cards in the stock
-3           for a redeal: redeals left
-==========  ===================================================================================
+- 52 x 9: for each card that is not in the stock, its place: its foundation, the waste, the bottom
+  of a pile, a card of clubs, spades, hearts or diamonds (its rank follows from packing), or the
+  reserve; the first is unused
+- 52 x 8: for each card of a pile: cards that lie on it, 0 to 7 and more
+- 52 x 12: for each card of the waste: cards that lie on it, in 12 steps
+- 52 x 12: for each card of a known stock: cards that are dealt before it, in 12 steps
+- 13: base rank
+- 53: cards in the stock
+- 13: spaces
+- 3: redeals left
+
+Rows of a move:
+
+- 52 x 9: the card that moves (of a run, the top card), with its place before the move, as above;
+  the first is the stock
+- 52 x 9: the card, with its place after the move
+- 106: the card under it in a pile (52) or in the waste (52), which becomes free, or none there (2);
+  for a deal, the waste's top card, which is covered
+- 14: cards in the pile that it goes to, 0 to 13 and more
+- 53: for a deal: cards in the stock
+- 3: for a redeal: redeals left
 """
 
 from __future__ import annotations

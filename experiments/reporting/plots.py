@@ -48,7 +48,6 @@ AGENT_COLOURS = {
     "heuristic": "#ff7f0e",
     "finisher": "#bcbd22",
     "rollout": "#17becf",
-    "pimc": "#e377c2",
     "maskable_ppo": "#1f77b4",
     "next_deal_ppo": "#2ca02c",
     "planner": "#9467bd",

@@ -52,7 +52,7 @@ price:
 
 # All of them again on fewer deals, with luck, and others at several settings.
 SETTINGS := finisher@base=greedy finisher@base=maskable_ppo rollout@worlds=8 \
-	rollout@worlds=16,expansions=500 pimc@worlds=2,width=10 \
+	rollout@worlds=16,expansions=500 \
 	next_deal_ppo@candidates=32,expansions=60 planner@positions=40,expansions=1,votes=0 \
 	planner@positions=40,expansions=15,votes=0 planner@positions=100,expansions=40,votes=0
 
@@ -151,7 +151,7 @@ $(OUT)/costs.csv:
 
 # --- Other libraries, each in a virtual environment of its own.
 
-LIBRARIES := index $(call few,,cleanrl rl_zoo3 rllib sb3 skrl tianshou torchrl)
+LIBRARIES := index $(call few,,cleanrl rllib sb3 torchrl)
 
 libraries: $(LIBRARIES:%=$(OUT)/libraries/%.csv)
 $(OUT)/libraries/%.csv:

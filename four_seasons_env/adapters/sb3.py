@@ -1,7 +1,8 @@
 """Stable-Baselines3: a `VecEnv` over the native batch, with action masks for sb3-contrib.
 
->>> env = FourSeasonsVecEnv(1024, observation="cards", mask="distinct")
->>> model = MaskablePPO("MlpPolicy", env)
+Examples:
+    >>> env = FourSeasonsVecEnv(1024, observation="cards", mask="distinct")
+    >>> model = MaskablePPO("MlpPolicy", env)
 """
 
 from __future__ import annotations
@@ -148,13 +149,18 @@ class FourSeasonsVecEnv(VecEnv):
         indices: VecEnvIndices = None,
         **method_kwargs: Any,
     ) -> Any:
-        """Call a method of each game (`OneOfMany`); `action_masks`: see the class."""
+        """Call a method of each game (`OneOfMany`); `action_masks`: see the class.
+
+        Raises:
+            ValueError: for indices with `set_deals`, which is of all games.
+        """
         if method_name == "action_masks":
             return self.get_attr(method_name, indices)
         if method_name == "set_deals":  # checked once for all games
-            chosen = self._index_list(indices)
-            self.venv.set_deals(*method_args, **method_kwargs | {"indices": chosen})
-            return [None] * len(chosen)
+            if indices is not None:
+                raise ValueError("set_deals replaces the deals of all games: leave out indices")
+            self.venv.set_deals(*method_args, **method_kwargs)
+            return [None] * self.num_envs
         methods = self.get_attr(method_name, indices)
         return [method(*method_args, **method_kwargs) for method in methods]
 

@@ -8,13 +8,11 @@ Deal *n* is a Fisher-Yates shuffle of the cards in code order, driven by the Spl
 seeded with *n* (Steele, Lea and Flood 2014; constants by Vigna). A dozen lines in any language give
 the same decks: docs/reference/data.md has the definition and test vectors. It never changes.
 
-=============  =====================  ==============================================
-split          deals                  use
-=============  =====================  ==============================================
-``TEST``       0 - 9,999              reporting only: never tuned, selected or trained on
-``VALIDATION`` 10,000 - 19,999        choosing checkpoints and settings
-training       from ``TRAIN_FROM``    everything else; environments draw from it
-=============  =====================  ==============================================
+| split          | deals               | use                                                 |
+| -------------- | ------------------- | --------------------------------------------------- |
+| ``TEST``       | 0 - 9,999           | reporting only: never tuned, selected or trained on |
+| ``VALIDATION`` | 10,000 - 19,999     | choosing checkpoints and settings                   |
+| training       | from ``TRAIN_FROM`` | everything else; environments draw from it          |
 """
 
 from __future__ import annotations

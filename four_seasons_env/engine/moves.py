@@ -2,19 +2,17 @@
 
 The numbering depends on the rule set's number of piles P:
 
-==========  ==================  ======================================================
-text        how many            meaning
-==========  ==================  ======================================================
-``deal``    1                   turn the next stock card to the waste
-``W>F``     1                   the waste's top card to its foundation
-``Ti>F``    P                   the top card of pile i to its foundation
-``W>Tj``    P                   the waste's top card to pile j
-``Ti>Tj``   P * (P - 1)         from pile i to pile j: the top card, or a run
-``redeal``  1 if redeals        turn the waste over to be the stock again
-``F:s>Tj``  4 * P if worrying   the top card of the foundation of suit s back to pile j
-``S>F``     1 if limited        the card face up on the stock to its foundation
-``S>Tj``    P if limited        the card face up on the stock to pile j
-==========  ==================  ======================================================
+| text       | how many          | meaning                                                 |
+| ---------- | ----------------- | ------------------------------------------------------- |
+| ``deal``   | 1                 | turn the next stock card to the waste                   |
+| ``W>F``    | 1                 | the waste's top card to its foundation                  |
+| ``Ti>F``   | P                 | the top card of pile i to its foundation                |
+| ``W>Tj``   | P                 | the waste's top card to pile j                          |
+| ``Ti>Tj``  | P * (P - 1)       | from pile i to pile j: the top card, or a run           |
+| ``redeal`` | 1 if redeals      | turn the waste over to be the stock again               |
+| ``F:s>Tj`` | 4 * P if worrying | the top card of the foundation of suit s back to pile j |
+| ``S>F``    | 1 if limited      | the card face up on the stock to its foundation         |
+| ``S>Tj``   | P if limited      | the card face up on the stock to pile j                 |
 
 The last four exist only in rule sets that need them (``limited``: a limited redeal). Without them
 there are 32 moves for five piles.

@@ -1,20 +1,9 @@
-"""Whether GAME records are positions: the only check of records from outside; games as bytes.
+"""Whether GAME records are positions: the only check of records from outside.
 
 Compiled code indexes by a record's bytes and follows its chains, so a wrong byte could cause a
 crash or an endless loop. The conditions here hold after every opening and every legal move of any
 rule set. A record that passes is safe to play, draw and solve. A new rule or a new field of the
 record has its check here and nowhere else, in one of the compiled functions.
-
-`pack_game` writes a position as bytes, numbers little-endian:
-
-=====  ===========================================================
-bytes  content
-=====  ===========================================================
-0-3    ``4SEA``
-4-7    `VERSION` of the format; uint32
-8-15   `Rules.digest`
-16-    the GAME record (`engine.kernel` has a table of its fields)
-=====  ===========================================================
 """
 
 from __future__ import annotations
@@ -36,7 +25,7 @@ from four_seasons_env.engine.kernel import (
     stock_size,
 )
 from four_seasons_env.engine.moves import WASTE
-from four_seasons_env.rules import RULES, Rules
+from four_seasons_env.rules import Rules
 
 _TEXTS = (
     "",
@@ -227,51 +216,3 @@ def _spaces_are_sound(g, rule):
             if g.top[pile] == NO_CARD:
                 return False
     return True
-
-
-# --- games as bytes ----------------------------------------------------------------------------
-
-MAGIC, VERSION = b"4SEA", 1
-
-_STORED = np.dtype(
-    [("magic", "S4"), ("version", "<u4"), ("digest", "V8"), ("game", GAME.newbyteorder("<"))]
-)
-
-
-def pack_game(games: NDArray[Any], rules: Rules) -> bytes:
-    """The position in a GAME array of shape (1,) as bytes."""
-    stored = np.zeros(1, _STORED)
-    stored["magic"], stored["version"], stored["digest"] = MAGIC, VERSION, np.void(rules.digest)
-    for name in GAME.names or ():  # field by field, so that padding stays 0
-        stored["game"][name] = games[name]
-    return stored.tobytes()
-
-
-def unpack_game(data: bytes, rules: Rules) -> NDArray[Any]:
-    """The position that `pack_game` has packed, as a GAME array of shape (1,).
-
-    Raises:
-        InvalidGame: naming what is wrong: the size, the header, the rules, or the position.
-    """
-    if len(data) != _STORED.itemsize:
-        raise InvalidGame(
-            f"a game must be {_STORED.itemsize} bytes, not {len(data)}: was it written by to_bytes?"
-        )
-    (stored,) = np.frombuffer(data, _STORED)
-    if stored["magic"] != MAGIC:
-        raise InvalidGame(
-            f"a game must begin with {MAGIC!r}, not {data[:4]!r}: was it written by to_bytes?"
-        )
-    if stored["version"] != VERSION:
-        raise InvalidGame(f"the format's version must be {VERSION}, not {stored['version']}")
-    digest = stored["digest"].tobytes()
-    if digest != rules.digest:
-        known = [repr(each.name) for each in RULES.values() if each.digest == digest]
-        theirs = known[0] if known else f"rules of digest {digest.hex()}"
-        own = f"pass rules={theirs}" if known else "pass its rules"
-        raise InvalidGame(f"the game belongs to {theirs}, not to {rules.name!r}: {own}")
-    games = np.zeros(1, GAME)
-    for name in GAME.names or ():
-        games[name] = stored["game"][name]
-    check_games(games, rules)
-    return games

@@ -7,7 +7,6 @@ the batch leaves in its buffers. The actions of a `Batch` are moves.
 from __future__ import annotations
 
 import abc
-from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -15,7 +14,7 @@ import gymnasium as gym
 import numpy as np
 from numpy.typing import NDArray
 
-from four_seasons_env.arguments import check_number, whole_number
+from four_seasons_env.arguments import check_number
 from four_seasons_env.engine.deals import start_streams
 from four_seasons_env.engine.jit import announce, make_bundle
 from four_seasons_env.engine.kernel import GAME, compile_rules, new_masks
@@ -25,6 +24,7 @@ from four_seasons_env.engine.threads import Threads, cores
 from four_seasons_env.episodes import stepping
 from four_seasons_env.episodes.settings import (
     AUTORESET,
+    Deals,
     EnvSettings,
     MoveSettings,
     VectorSettings,
@@ -54,7 +54,6 @@ class RunningGames(abc.ABC):
         observations: array of shape (n, ...), for callers that need no array of their own.
         rewards: float64 array of shape (n,).
         terminated, truncated, done: bool arrays of shape (n,).
-        drawn_from: deals to draw from, each array with the games that do, bool of shape (n,).
 
     Args:
         settings: the arguments of the environment.
@@ -91,9 +90,9 @@ class RunningGames(abc.ABC):
         self._streams = np.zeros(count, np.uint64)
         self.seeded = False
         self.started = False
-        self.drawn_from: list[tuple[NDArray[np.bool_], NDArray[np.int64]]] = []
-        self._note_deals(settings.deals, range(count))
-        self.settings = replace(settings, deals=None)  # an iterator could not be copied
+        self._choices = self._read_deals(settings.deals)
+        # The buffers hold the deals: a copy neither sends them twice nor checks them again.
+        self.settings = replace(settings, deals=None)
 
     _least = 512
     """Games that are worth a thread: waking it takes as long as a step of about a hundred."""
@@ -117,38 +116,19 @@ class RunningGames(abc.ABC):
         np.copyto(self._streams, streams, where=self._all if chosen is None else chosen)
         self.seeded = True
 
-    def set_deals(self, deals: Iterable[int] | None, indices: Sequence[int] | None = None) -> None:
-        """Draw the deals of later episodes of these games, by default all, from these.
+    def set_deals(self, deals: Deals | None) -> None:
+        """Draw the deals of later episodes of all games from these.
 
         Raises:
             ValueError: see `settings.check_deals`.
-            IndexError: for an index without a game.
         """
-        self._note_deals(deals, range(len(self._all)) if indices is None else indices)
-        self._replace(**self._draws())
+        self._replace(choices=self._read_deals(deals))
 
-    def _note_deals(self, deals: Iterable[int] | None, indices: Sequence[int]) -> None:
-        """Update `drawn_from`."""
-        chosen = np.zeros_like(self._all)
-        count = len(chosen)
-        for index in indices:
-            if not -count <= whole_number("index", index) < count:
-                raise IndexError(f"index must be 0 to {count - 1}, not {index}")
-            chosen[index] = True
-        numbers = None if deals is None else check_deals(deals, self.settings.allow_test_deals)
-        others = [(games & ~chosen, drawn_from) for games, drawn_from in self.drawn_from]
-        self.drawn_from = [each for each in others if each[0].any()]
-        if numbers is not None:
-            self.drawn_from.append((chosen, numbers))
-
-    def _draws(self) -> dict[str, NDArray[np.int64]]:
-        """`drawn_from` as buffers for compiled functions."""
-        draws = np.zeros((len(self._all), 2), np.int64)
-        choices = np.zeros(0, np.int64)
-        for games, deals in self.drawn_from:
-            draws[games] = len(choices), len(deals)
-            choices = np.concatenate([choices, deals])
-        return {"choices": choices, "draws": draws}
+    def _read_deals(self, deals: Deals | None) -> NDArray[np.int64]:
+        """The deals to draw from; none for all training deals."""
+        if deals is None:
+            return np.zeros(0, np.int64)
+        return check_deals(deals, self.settings.allow_test_deals)
 
     def reset(
         self, asked: NDArray[Any] | None = None, chosen: NDArray[np.bool_] | None = None
@@ -344,7 +324,7 @@ class RunningGames(abc.ABC):
             "truncated": self.truncated,
             "done": self.done,
             "streams": self._streams,
-            **self._draws(),
+            "choices": self._choices,
             "dealt": np.zeros_like(self.done),
             "final_episodes": np.zeros_like(self.episodes),
             "final_masks": np.zeros_like(self.masks),
@@ -371,12 +351,12 @@ class RunningGames(abc.ABC):
 
     def __reduce__(self) -> tuple[Any, ...]:
         """A new batch with the same settings, into which everything that changes is written."""
-        changing = self._buffers._asdict(), self.drawn_from, self.seeded, self.started
+        changing = self._buffers._asdict(), self.seeded, self.started
         return type(self), (self.settings,), changing
 
     def __setstate__(self, changing: tuple[Any, ...]) -> None:
         """Continue like the original."""
-        buffers, self.drawn_from, self.seeded, self.started = changing
+        buffers, self.seeded, self.started = changing
         own = self._buffers._asdict()
         sizes = {name for name, array in buffers.items() if array.shape != own[name].shape}
         self._replace(**{name: np.array(buffers[name]) for name in sizes})

@@ -5,9 +5,9 @@ The constructors take these fields as their arguments (`arguments.takes`).
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable
+from collections.abc import Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass
-from weakref import WeakKeyDictionary
+from typing import Any
 
 import numpy as np
 from gymnasium.vector import AutoresetMode
@@ -35,25 +35,26 @@ AUTORESET = {
 }
 """The number of each mode for the compiled functions."""
 
+Deals = Sequence[int] | NDArray[np.integer[Any]]
+"""A range, a list or an array of numbers of deals."""
 
-_DRAWN: WeakKeyDictionary[Generator[int], list[int]] = WeakKeyDictionary()
-"""The deals of generators, which give them only once."""
 
-
-def check_deals(deals: Iterable[int], allow_test_deals: bool) -> NDArray[np.int64]:
+def check_deals(deals: Deals, allow_test_deals: bool) -> NDArray[np.int64]:
     """The deals that episodes draw from, as an int64 array.
 
     Raises:
-        ValueError: if they are not numbers of deals, if there are none, or for a test deal that is
-            not allowed.
+        ValueError: if they are not a range, a list or an array of numbers of deals, if there are
+            none, or for a test deal that is not allowed.
     """
-    if isinstance(deals, (str, bytes)) or not isinstance(deals, Iterable):
-        raise ValueError(f"deals must be numbers, such as range(2**32, 2**32 + 100), not {deals!r}")
-    if isinstance(deals, Generator):  # several environments may get the same one
-        deals = _DRAWN.setdefault(deals, list(deals))
+    if isinstance(deals, (str, bytes)) or not isinstance(deals, (Sequence, np.ndarray)):
+        hint = ": pass list(deals)" if isinstance(deals, Iterator) else ""
+        raise ValueError(
+            "deals must be a range, a list or an array of numbers, such as "
+            f"range(2**32, 2**32 + 100), not {deals!r}{hint}"
+        )
     numbers = [check_deal(deal) for deal in deals]
     if not numbers:
-        raise ValueError("deals must name one deal or more; an iterator can be read only once")
+        raise ValueError("deals must name one deal or more")
     test = None if allow_test_deals else next((deal for deal in numbers if deal in TEST), None)
     if test is not None:
         raise ValueError(
@@ -88,9 +89,9 @@ class GameSettings:
             about 300 known solutions takes 320 moves, the average one 182. `spec.max_episode_steps`
             has the same value; Gymnasium's own `max_episode_steps` can only shorten it.
         reveal_deal: whether infos have `deal`.
-        deals: numbers of deals to draw from for each episode, by the seed; None for all training
-            deals. Repeat a number to draw it more often; `set_deals` replaces them between
-            episodes. Test deals are refused unless `allow_test_deals=True`.
+        deals: a range, a list or an array of numbers of deals to draw from for each episode, by the
+            seed; None for all training deals. Repeat a number to draw it more often; `set_deals`
+            replaces them between episodes. Test deals are refused unless `allow_test_deals=True`.
         allow_test_deals: whether `deals` may hold test deals.
     """
 
@@ -100,7 +101,7 @@ class GameSettings:
     render_mode: str | None = None
     max_moves: int = MAX_MOVES
     reveal_deal: bool = True
-    deals: Iterable[int] | None = None
+    deals: Deals | None = None
     allow_test_deals: bool = False
 
     def __post_init__(self) -> None:

@@ -79,8 +79,7 @@ class Buffers(NamedTuple):
     truncated: NDArray[np.bool_]  # (n,)
     done: NDArray[np.bool_]  # (n,)
     streams: NDArray[np.uint64]  # (n,), of the deals to come
-    choices: NDArray[np.int64]  # (m,), deals to draw from
-    draws: NDArray[np.int64]  # (n, 2), each game's share of them: first and how many; 0: any deal
+    choices: NDArray[np.int64]  # (m,), deals to draw from; none: any training deal
     dealt: NDArray[np.bool_]  # (n,), games that this step has dealt again
     final_episodes: NDArray[np.void]  # as `episodes`, of their last episodes; zeros for other games
     final_masks: NDArray[np.int8]
@@ -122,11 +121,10 @@ def end_step(g, rule, episode, cards_before, settings):
 
 @inlined
 def deal_next(i, buffers, rule):
-    """Lay out the next deal of a game's stream, or the one of its deals that this selects."""
+    """Lay out the next deal of a game's stream, or the choice that its number selects."""
     deal = next_deal(buffers.streams, i)
-    first, count = buffers.draws[i]
-    if count:
-        deal = buffers.choices[first + (deal - TRAIN_FROM) % count]
+    if len(buffers.choices):
+        deal = buffers.choices[(deal - TRAIN_FROM) % len(buffers.choices)]
     start(buffers.games[i], rule, deal)
 
 

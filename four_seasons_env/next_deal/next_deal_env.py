@@ -130,7 +130,7 @@ class FourSeasonsNextDealEnv(GameEnv):
     the same game.
 
     ## Arguments
-    See the constructor.
+    Each field of `NextDealSettings` is an argument.
 
     ## References
     Positions after a decision and before chance answers ("afterstates"): Gerald Tesauro, "Temporal
@@ -174,6 +174,8 @@ class FourSeasonsNextDealVectorEnv(GameVectorEnv):
     Seeds, `final_obs` and `final_info` are as in `FourSeasonsVectorEnv`. Observations are
     dictionaries of arrays, `infos["moves"]` is int16 of shape (n, longest): the moves of each
     game's last action, then -1.
+
+    Each field of `NextDealVectorSettings` is an argument.
     """
 
     _batch: NextDealBatch

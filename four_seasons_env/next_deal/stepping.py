@@ -86,9 +86,8 @@ class NextDealBuffers(NamedTuple):
     parents: NDArray[np.int16]  # (n, held), `Search.parents` of the enumeration
     moves: NDArray[np.uint8]  # (n, held), `Search.moves` of the enumeration
     played: NDArray[np.int16]  # (n, LONGEST), moves of the last action, then -1
-    streams: NDArray[np.uint64]  # these seven as in `episodes.stepping.Buffers`
+    streams: NDArray[np.uint64]  # these six as in `episodes.stepping.Buffers`
     choices: NDArray[np.int64]
-    draws: NDArray[np.int64]
     dealt: NDArray[np.bool_]
     final_episodes: NDArray[np.void]
     final_masks: NDArray[np.int8]

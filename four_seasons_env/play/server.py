@@ -1,24 +1,22 @@
 """The server of the page: a Starlette application that plays moves and draws positions.
 
-==================================  =============================================================
-request                             answer
-==================================  =============================================================
-GET ``/``, ``/page/...``            the page
-GET ``/api/start``                  the rule set and the deal (or null) to open first
-GET ``/api/rules``                  the names of the rule sets
-GET ``/api/advisers?rules=``        the agents that can play a rule set here, and whether the
-                                    chance of winning is known for it
-POST ``/api/sessions``              ``{rules, deal, moves, history}``: a new game; deal "deck": the
-                                    flag's; history: a view's, after these moves
-GET ``/api/sessions/ID``            the game
-POST ``/api/sessions/ID/move``      ``{move, agent}``, with an agent's name if it plays the move;
-                                    also ``undo``, ``redo``, ``finish``, ``restart``
-GET ``/api/sessions/ID/why``        ``?from=&to=``: why no card goes from a place to another
-GET ``/api/sessions/ID/hint``       ``?agent=``: its move, or null and the reason in words; and the
-                                    planner's value of each move to a new position
-GET ``/api/sessions/ID/chance``     the chance of winning, as the planner estimates it
-GET ``/api/sessions/ID/verdict``    a spoiler: what the solver says of the true deal
-==================================  =============================================================
+Requests, and their answers:
+
+- GET ``/``, ``/page/...``: the page
+- GET ``/api/start``: the rule set and the deal (or null) to open first
+- GET ``/api/rules``: the names of the rule sets
+- GET ``/api/advisers?rules=``: the agents that can play a rule set here, and whether the chance of
+  winning is known for it
+- POST ``/api/sessions``: ``{rules, deal, moves, history}``: a new game; deal "deck": the flag's;
+  history: a view's, after these moves
+- GET ``/api/sessions/ID``: the game
+- POST ``/api/sessions/ID/move``: ``{move, agent}``, with an agent's name if it plays the move; also
+  ``undo``, ``redo``, ``finish``, ``restart``
+- GET ``/api/sessions/ID/why``: ``?from=&to=``: why no card goes from a place to another
+- GET ``/api/sessions/ID/hint``: ``?agent=``: its move, or null and the reason in words; and the
+  planner's value of each move to a new position
+- GET ``/api/sessions/ID/chance``: the chance of winning, as the planner estimates it
+- GET ``/api/sessions/ID/verdict``: a spoiler: what the solver says of the true deal
 
 The answer for a game is `session.session_view`; ``?unseen=1`` and ``?compact=1`` are its arguments.
 The answer for an error is ``{error}`` with its status. Only requests with a JSON body change a

@@ -8,24 +8,17 @@ number of cards that must go up before it on its foundation.
 A position is `row_length` slots of int16 (`write_row`). All slots but the last 52 hold the number
 of a row in a table, counted from 1, or 0 for none:
 
-=====================  ==================================================================
-slots                  meaning
-=====================  ==================================================================
-4 x SUIT_SLOTS (28)    for each suit, rows of the suits' table: cards in the stock; the
-                       level; then for each relative rank 0 to 12, unless that card is up,
-                       where it lies, by its rank and by its wait
-P x PILE_FEATURES (6)  for each pile that is not a space, rows of the piles' table: lowest
-                       card, top card, height, the top card's wait, the least wait and the
-                       cards on it, cards in the stock
-GAME_SLOTS (74)        rows of the game's table: the waste's top card; spaces, cards in
-                       the stock, cards in the waste, breaks in the waste, cards up, cards
-                       blocked in the waste and in piles, cards on those that go up next,
-                       unseen cards that a pile would take (9); piles with a top of each
-                       rank (13); then, from the bottom of the waste up, the step in rank
-                       from each card to the next, by depth (51)
-WASTE_SLOTS (52)       the cards of the waste from the bottom up: 1 + 4 x relative rank + suit,
-                       or 0 for none. Pairs of them are rows of a fourth table (`pair_row`)
-=====================  ==================================================================
+- 4 x SUIT_SLOTS (28): for each suit, rows of the suits' table: cards in the stock; the level; then
+  for each relative rank 0 to 12, unless that card is up, where it lies, by its rank and by its wait
+- P x PILE_FEATURES (6): for each pile that is not a space, rows of the piles' table: lowest card,
+  top card, height, the top card's wait, the least wait and the cards on it, cards in the stock
+- GAME_SLOTS (74): rows of the game's table: the waste's top card; spaces, cards in the stock, cards
+  in the waste, breaks in the waste, cards up, cards blocked in the waste and in piles, cards on
+  those that go up next, unseen cards that a pile would take (9); piles with a top of each rank
+  (13); then, from the bottom of the waste up, the step in rank from each card to the next, by depth
+  (51)
+- WASTE_SLOTS (52): the cards of the waste from the bottom up: 1 + 4 x relative rank + suit, or 0
+  for none. Pairs of them are rows of a fourth table (`pair_row`)
 
 Each slot always has the same meaning, so that positions that follow one another differ in few
 slots.

@@ -111,7 +111,7 @@ class FourSeasonsTextEnv(LimitInSpec, gym.Env[str, str]):
     the numbers of the moves that were played, a tuple of ints.
 
     ## Arguments
-    See the constructor.
+    Each field of `TextSettings` is an argument.
 
     ## Version History
     - v0: first version.

@@ -35,7 +35,6 @@ PLAYERS = {
         "rollout@worlds=2,moves=2,expansions=20", rules
     ),
     "finisher": lambda rules: make_agent("finisher@base=random,ending_positions=2000", rules),
-    "pimc": lambda rules: make_agent("pimc@worlds=1,width=1,moves=2,ending_positions=2000", rules),
     "first_candidate": lambda rules: make_agent("first_candidate@expansions=20", rules),
     "policy": network,
     "planner": lambda rules: planner(rules, lookahead=1, votes=0),

@@ -16,12 +16,12 @@ RULES = small("four-seasons", ranks=4, piles=1)
 
 
 @pytest.fixture
-def asked(monkeypatch: pytest.MonkeyPatch) -> list[tuple[bytes, int]]:
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Game, int]]:
     """Questions to the solver: positions and limits."""
-    questions: list[tuple[bytes, int]] = []
+    questions: list[tuple[Game, int]] = []
 
     def noted(game: Game, max_positions: int) -> Solution:
-        questions.append((game.to_bytes(), max_positions))
+        questions.append((game.copy(), max_positions))
         return solve(game)
 
     monkeypatch.setattr(module, "solve", noted)
@@ -73,7 +73,7 @@ def test_too_many_plans_are_removed(monkeypatch) -> None:
 @pytest.mark.parametrize("won", [True, False])
 def test_endings_are_planned_once(asked, won: bool) -> None:
     plans, heuristic, game = Plans(RULES, positions=77), HeuristicAgent(RULES), late(won)
-    start = game.to_bytes()
+    start = game.copy()
     hidden = Game(RULES, deal=0)
     while not game.is_over:
         together = np.concatenate([hidden.record, game.record])

@@ -8,8 +8,7 @@ import pytest
 
 from four_seasons_env.agents.names import make_agent
 from four_seasons_env.agents.scripted.heuristic import choose_move, new_buffers, read_weights
-from four_seasons_env.agents.search import pimc, rollout
-from four_seasons_env.agents.search.pimc import PimcAgent
+from four_seasons_env.agents.search import rollout
 from four_seasons_env.agents.search.plans import ENDING_POSITIONS, NONE
 from four_seasons_env.agents.search.rollout import RolloutAgent
 from four_seasons_env.agents.search.worlds import determinize
@@ -160,35 +159,3 @@ def test_searches_plan_the_ending(monkeypatch, expansions: int) -> None:
         expected[0] = 11
         assert planned == [(rules, ENDING_POSITIONS)]
     assert agent.act(records.copy(), masks, np.random.default_rng(0)).tolist() == expected
-
-
-@pytest.mark.parametrize("candidates", [1, 3])
-def test_pimc_plays_what_wins_most(monkeypatch, candidates: int) -> None:
-    asked: list[tuple[Any, list[int], int]] = []
-    shares = np.zeros(50)
-
-    def share_won(self: Any, positions: np.ndarray, moves: np.ndarray, seed: np.uint64) -> Any:
-        asked.append((positions.copy(), moves.tolist(), int(seed)))
-        return shares[: len(moves)]
-
-    monkeypatch.setattr(pimc.SolverVotes, "share_won", share_won)
-    rules = RULES[1]
-    games = [game for game in midgame(rules, 8) if len(game.stock) > 1]
-    records = np.concatenate([game.record for game in games])
-    masks = np.stack([game.action_mask(distinct=True) for game in games])
-    seeds = np.random.default_rng(4).integers(0, 2**63, len(games), np.uint64).tolist()
-    for place in (0, -1):
-        shares[:] = -place * np.arange(50)
-        asked.clear()
-        agent = PimcAgent(rules, moves=candidates, ending_positions=0)
-        found = agent.act(records.copy(), masks, np.random.default_rng(4))
-        assert [seed for _, _, seed in asked] == seeds
-        for record, mask, move, (positions, moves, _) in zip(
-            records, masks, found, asked, strict=True
-        ):
-            sort_unseen(record, compile_rules(rules)[0])
-            assert moves == liked(record, mask, rules)[:candidates]
-            assert move == moves[place]
-            assert len(positions) == len(moves)
-            for each in positions:
-                assert each["deck"].tolist() == record["deck"].tolist()

@@ -72,7 +72,7 @@ rules = Game().rules
 print(*advice.advisers(rules), advice.can_judge(rules), advice.chance(Game()))
 """,
     )
-    assert offered == "heuristic greedy first_candidate rollout finisher pimc random False None"
+    assert offered == "heuristic greedy first_candidate rollout finisher random False None"
 
 
 def test_the_registry_is_light():

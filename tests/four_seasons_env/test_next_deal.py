@@ -67,7 +67,7 @@ def test_each_game_replays_move_for_move(rules: str) -> None:
                     or game.redeals_left < (game.rules.redeals)
                 )
                 game.play(move)
-            assert game.to_bytes() == env.game.to_bytes()
+            assert game == env.game
             assert reward == pytest.approx(
                 (game.cards_up - before) / game.rules.cards + game.is_won
             )

@@ -8,12 +8,7 @@ from hypothesis import given
 
 from four_seasons_env.engine.deals import NO_CARD, card_code
 from four_seasons_env.engine.moves import WASTE
-from four_seasons_env.engine.validation import (
-    MAGIC,
-    VERSION,
-    InvalidGame,
-    check_games,
-)
+from four_seasons_env.engine.validation import InvalidGame, check_games
 from four_seasons_env.game import Game
 from four_seasons_env.rules import RULES, Rules
 from tests.helpers import REPRESENTATIVES, deck_with, positions, random_games
@@ -129,33 +124,3 @@ def test_error_names_the_record():
     records["cards_up"][2] = 9
     with pytest.raises(InvalidGame, match=r"record 2 is not a valid .*: base and level"):
         check_games(records, RULES["four-seasons"])
-
-
-# --- bytes --------------------------------------------------------------------------------------
-
-
-def test_bytes_name_their_rules():
-    own = Rules(piles=2, ranks=6)
-    data = Game(own, deal=17).to_bytes()
-    assert data.startswith(MAGIC + VERSION.to_bytes(4, "little") + own.digest)
-    assert Game.from_bytes(data, own.replace(name="another name")).deal == 17
-    with pytest.raises(InvalidGame, match=f"to rules of digest {own.digest.hex()}, not to 'cza"):
-        Game.from_bytes(data, "czarina")
-    with pytest.raises(InvalidGame, match="to 'four-seasons', not to 'czarina': pass rules='four"):
-        Game.from_bytes(Game().to_bytes(), "czarina")
-
-
-@pytest.mark.parametrize(
-    ("at", "value", "message"),
-    [
-        (0, 1, "a game must begin with b'4SEA'"),
-        (4, 2, "the format's version must be 1, not 2"),
-        (8, 1, "the game belongs to rules of digest 01"),
-        (16 + 147, 9, "deck_size and dealt"),
-    ],
-)
-def test_wrong_bytes(at, value, message):
-    data = bytearray(Game(deal=17).to_bytes())
-    data[at] = value
-    with pytest.raises(InvalidGame, match=message):
-        Game.from_bytes(bytes(data))

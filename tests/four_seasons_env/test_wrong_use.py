@@ -143,15 +143,6 @@ def test_seeds_of_many_games(kind):
     assert same(first, second)
 
 
-@pytest.mark.parametrize(
-    ("index", "kind", "message"),
-    [(7, IndexError, "index must be 0 to 1, not 7"), (True, TypeError, "did you mean 1")],
-)
-def test_wrong_index(envs, index, kind, message):
-    with pytest.raises(kind, match=message):
-        envs.set_deals([10_000], indices=[index])
-
-
 def test_one_deal_per_game(env, envs):
     with pytest.raises(ValueError, match="deal must be an integer, not"):
         env.reset(options={"deal": [17]})

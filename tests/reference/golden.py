@@ -11,6 +11,7 @@ import random
 import re
 from pathlib import Path
 
+from four_seasons_env.engine.kernel import GAME
 from four_seasons_env.engine.moves import FOUNDATION, STOCK, WASTE, all_moves
 from four_seasons_env.game import Game
 from four_seasons_env.next_deal import FourSeasonsNextDealEnv
@@ -113,10 +114,10 @@ def all_features() -> str:
 
 
 def frozen(rules: Rules) -> str:
-    """A line of digests: openings, action numbers, and bytes and observations of a golden game.
+    """A line of digests: openings, action numbers, and records and observations of a golden game.
 
     A digest changes with any card of a hundred openings, with any number of an action, and with any
-    byte or slot of any position of the game.
+    field or slot of any position of the game.
     """
     text = path_of(rules).read_text()
     games = [Game(rules, int(text.partition("deal ")[2].partition("\n")[0]))]
@@ -124,15 +125,20 @@ def frozen(rules: Rules) -> str:
         games.append(games[-1].copy())
         games[-1].play(move)
     parts = {
-        "openings": [Game(rules, deal).to_bytes() for deal in range(100)],
+        "openings": [_record(Game(rules, deal)) for deal in range(100)],
         "actions": [move.text.encode() for move in all_moves(rules)],
-        "bytes": [game.to_bytes() for game in games],
+        "records": [_record(game) for game in games],
         "tops": [observe(game, "tops").astype("<f4").tobytes() for game in games],
         "cards": [observe(game, "cards").astype("<f4").tobytes() for game in games],
         "places": [observe(game, "places").tobytes() for game in games],
     }
     digests = {name: hashlib.sha256(b" ".join(each)).hexdigest() for name, each in parts.items()}
     return " ".join([rules.name, *(f"{name} {each[:16]}" for name, each in digests.items())])
+
+
+def _record(game: Game) -> bytes:
+    """The fields of a game's record as bytes, without the padding between them."""
+    return b"".join(game.record[name].tobytes() for name in GAME.names or ())
 
 
 def main() -> None:
