@@ -11,7 +11,6 @@ game (`four_seasons_env.records`):
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -81,12 +80,15 @@ def _record(run: Review) -> Record:
 
         return play_game(run.agent, run.rules, run.deal)
 
-    from four_seasons_env.records import read_records
+    from four_seasons_env.records import RecordError, parse_record, read_lines
 
-    found = next(itertools.islice(read_records(run.record), run.line - 1, None), None)
-    if found is None:
-        raise ValueError(f"{run.record} has no game {run.line}")
-    return found
+    for number, line in read_lines(run.record):
+        if number == run.line:
+            try:
+                return parse_record(line)
+            except RecordError as error:
+                raise RecordError(f"{run.record}, line {number}: {error}") from None
+    raise ValueError(f"{run.record} has no game in line {run.line}")
 
 
 def review_game(record: Record, seconds: float = 10.0) -> Reviewed:

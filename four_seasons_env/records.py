@@ -239,13 +239,18 @@ def read_records(path: Path) -> Iterator[Record]:
     """The records of a JSON lines file; empty lines are ignored.
 
     Raises:
-        RecordError: naming the file, the line and the reason.
+        RecordError: naming the file, the line and the reason; after the records of all other lines,
+            because an interrupted process may have left a part of a line.
     """
+    faults = []
     for number, line in read_lines(path):
         try:
             yield parse_record(line)
         except RecordError as error:
-            raise RecordError(f"{path}, line {number}: {error}") from None
+            faults.append(f"{path}, line {number}: {error}")
+    if faults:
+        more = f" (and {len(faults) - 1} more lines)" if len(faults) > 1 else ""
+        raise RecordError(f"{faults[0]}{more}")
 
 
 def read_lines(path: Path) -> Iterator[tuple[int, bytes]]:
@@ -276,10 +281,13 @@ def to_lines(records: Iterable[Record]) -> bytes:
 def append_record(path: Path, record: Record) -> None:
     """Add a record to a JSON lines file, which is created if it does not exist.
 
+    A last line without a line break stays a line.
+
     Raises:
+        RecordError: if a compressed file is damaged: nothing after the damage could be read.
         OSError: naming the file, if it cannot be written; then it has no part of the record.
     """
-    line = f"{record.to_json()}\n".encode()
+    line = missing_break(path) + f"{record.to_json()}\n".encode()
     if path.suffix == ".gz":
         line = gzip.compress(line)
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -292,3 +300,16 @@ def append_record(path: Path, record: Record) -> None:
             with contextlib.suppress(OSError):  # a device has no size
                 file.truncate(size)
             raise OSError(error.errno, error.strerror, str(path)) from None
+
+
+def missing_break(path: Path) -> bytes:
+    """The line break that a JSON lines file needs before another line: b"\\n", or b"".
+
+    Raises:
+        RecordError: see `read_lines`.
+    """
+    last = b"\n"
+    if path.is_file():  # a device may have no end
+        for _, line in read_lines(path):
+            last = line
+    return b"" if last.endswith(b"\n") else b"\n"
