@@ -235,7 +235,7 @@ def check_times(times: Sequence[Any], moves: int) -> None:
         raise RecordError("times must be seconds from 0, one for each move, in rising order")
 
 
-def read_records(path: Path) -> Iterator[Record]:
+def read_records(path: str | Path) -> Iterator[Record]:
     """The records of a JSON lines file; empty lines are ignored.
 
     Raises:
@@ -253,13 +253,13 @@ def read_records(path: Path) -> Iterator[Record]:
         raise RecordError(f"{faults[0]}{more}")
 
 
-def read_lines(path: Path) -> Iterator[tuple[int, bytes]]:
+def read_lines(path: str | Path) -> Iterator[tuple[int, bytes]]:
     """The lines of a JSON lines file that are not empty, with their numbers from 1.
 
     Raises:
         RecordError: if the file is damaged, or a line is too long for a record.
     """
-    number = 0
+    path, number = Path(path), 0
     try:
         with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
             while line := file.readline(_LONGEST + 1):
@@ -278,7 +278,7 @@ def to_lines(records: Iterable[Record]) -> bytes:
     return gzip.compress(lines.encode(), mtime=0)
 
 
-def append_record(path: Path, record: Record) -> None:
+def append_record(path: str | Path, record: Record) -> None:
     """Add a record to a JSON lines file, which is created if it does not exist.
 
     A last line without a line break stays a line.
@@ -287,6 +287,7 @@ def append_record(path: Path, record: Record) -> None:
         RecordError: if a compressed file is damaged: nothing after the damage could be read.
         OSError: naming the file, if it cannot be written; then it has no part of the record.
     """
+    path = Path(path)
     line = missing_break(path) + f"{record.to_json()}\n".encode()
     if path.suffix == ".gz":
         line = gzip.compress(line)
@@ -302,14 +303,14 @@ def append_record(path: Path, record: Record) -> None:
             raise OSError(error.errno, error.strerror, str(path)) from None
 
 
-def missing_break(path: Path) -> bytes:
+def missing_break(path: str | Path) -> bytes:
     """The line break that a JSON lines file needs before another line: b"\\n", or b"".
 
     Raises:
         RecordError: see `read_lines`.
     """
     last = b"\n"
-    if path.is_file():  # a device may have no end
+    if Path(path).is_file():  # a device may have no end
         for _, line in read_lines(path):
             last = line
     return b"" if last.endswith(b"\n") else b"\n"

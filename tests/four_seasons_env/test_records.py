@@ -86,13 +86,13 @@ def test_a_file_without_last_break(tmp_path, name, pack, torn):
     records = [some_record("czarina", deal) for deal in range(4)]
     lines = "\n".join(record.to_json() for record in records[:3]).encode()
     path.write_bytes(pack(lines[: len(lines) - 9 * torn]))
-    append_record(path, records[3])
+    append_record(str(path), records[3])
     found = []
     if torn:
         with pytest.raises(RecordError, match=rf"{name}, line 3: .* this is not JSON"):
             found.extend(read_records(path))
     else:
-        found.extend(read_records(path))
+        found.extend(read_records(str(path)))
     assert found == records[: 2 + (not torn)] + records[3:]
 
 
