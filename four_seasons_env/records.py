@@ -27,7 +27,6 @@ import functools
 import gzip
 import itertools
 import json
-import math
 import os
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
@@ -61,6 +60,9 @@ _KINDS = {
 
 _COUNTS = ("undone", "hinted", "by_agent")
 """The fields that are left out if they are 0."""
+
+_MOST_SECONDS = 2.0**53
+"""Upper bound of times. Larger integers cannot be added to seconds, or not exactly."""
 
 _LONGEST = 1 << 20
 """Maximum number of bytes of a line; longer lines are rejected without being read."""
@@ -229,7 +231,7 @@ def check_times(times: Sequence[Any], moves: int) -> None:
     """
     if times and (
         len(times) != moves
-        or not all(type(each) in (int, float) and math.isfinite(each) for each in times)
+        or not all(type(each) in (int, float) and abs(each) < _MOST_SECONDS for each in times)
         or any(early > late for early, late in itertools.pairwise([0, *times]))
     ):
         raise RecordError("times must be seconds from 0, one for each move, in rising order")

@@ -50,6 +50,7 @@ def test_a_record_is_read_as_it_was_written(rules):
         ({"result": "won"}, "the moves end in 'open', the record says 'won'"),
         ({"times": [1]}, "one for each move"),
         ({"times": ["a", "b"]}, "times must be seconds"),
+        ({"times": [0, 10**400]}, "times must be seconds"),
         ({"undone": -1}, "'undone' must be 0 or more, not -1"),
         ({"hinted": 2, "by_agent": 1}, "more moves than the record has"),
         ({"playr": "Ada"}, "unknown field 'playr': did you mean 'player'"),
