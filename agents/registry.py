@@ -13,7 +13,8 @@ object: `mask`, by default "legal", `kind`, the text in tables, by default "-", 
 whole number: the seed that it was trained with, by default 0, 1, ... in the order of the agents
 that a comparison plays under one label. The class may
 have an attribute `plays`: `("deterministic",)` by default, and `("stochastic",)` if the agent draws
-its moves at random; with both, the class is also called with `deterministic`, a bool. Its attribute
+its moves at random; with both, the class is also called with `deterministic`, a bool, which a
+comparison chooses (`--play`), and which is True by default. Its attribute
 `block`, by default 10, is the number of deals that a comparison gives it at once.
 """
 
@@ -312,10 +313,10 @@ def make_plugin(place: str, rules: Rules, options: dict[str, Any]) -> Any:
     return agent
 
 
-def takes_three(function: Any) -> bool:
-    """Whether something can be called with three arguments, or more."""
+def takes_three(function: Any, **named: Any) -> bool:
+    """Whether something can be called with three arguments, or more, and these named ones."""
     try:
-        inspect.signature(function).bind_partial(*range(3))
+        inspect.signature(function).bind_partial(*range(3), **named)
     except TypeError:
         return False
     except ValueError:  # some functions that are not written in Python have no signature

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from four_seasons_env.agents.names import split_name
 from four_seasons_env.engine.deals import check_deal
@@ -39,6 +39,8 @@ class Review:
     """Rule set by name; a changed one in quotes, as in 'czarina(piles=4)'."""
     agent: str = "planner"
     """Agent that plays the game."""
+    play: Literal["deterministic", "stochastic"] = "deterministic"
+    """How it plays if it can play both ways."""
     deal: int = 17
     """Number of the deal."""
     record: Path | None = None
@@ -78,7 +80,7 @@ def _record(run: Review) -> Record:
     if run.record is None:
         from four_seasons_env.experiments.matches.play import play_game
 
-        return play_game(run.agent, run.rules, run.deal)
+        return play_game(run.agent, run.rules, run.deal, run.play)
 
     from four_seasons_env.records import RecordError, parse_record, read_lines
 

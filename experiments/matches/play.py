@@ -27,13 +27,19 @@ from four_seasons_env.records import Record
 from four_seasons_env.rules import Rules, get_rules
 
 
-def play_game(agent: str, rules: str | Rules, deal: int) -> Record:
-    """The game that an agent, by its name, plays in a comparison; networks deterministically.
+def play_game(agent: str, rules: str | Rules, deal: int, play: str = "deterministic") -> Record:
+    """The game that an agent, by its name, plays in a comparison.
+
+    Args:
+        agent: name of the agent.
+        rules: the rule set.
+        deal: number of the deal.
+        play: how it plays if it can play both ways.
 
     Raises:
         ValueError: for a pattern that several policies match; and see `find_players`.
     """
-    player, *others = find_players([agent], rules, ["deterministic"])
+    player, *others = find_players([agent], rules, [play])
     if others:
         raise ValueError(f"the agent must be one player, not {1 + len(others)}: {agent}")
     record: Record = play_in_block(player, get_rules(rules), [deal])["game"].item()

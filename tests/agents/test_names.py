@@ -57,7 +57,7 @@ def test_options_are_split():
         ("heuristik", "did you mean 'heuristic'"),
         ("random:runs/x", "has no weights"),
         ("rollout@world=4", "no option 'world': did you mean 'worlds'"),
-        ("maskable_ppo@deterministic=true", "no option 'deterministic': it takes none"),
+        ("maskable_ppo@deterministic=true", "no option 'deterministic': choose .* with --play"),
         ("rollout@worlds", "is not an option"),
         ("rollout@worlds=2,worlds=3", "option 'worlds' is given twice"),
         ("planner@positions=abc", "positions of agent 'planner' must be a whole number, 0 or more"),

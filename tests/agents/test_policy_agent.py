@@ -12,9 +12,9 @@ import pandas as pd
 import pytest
 
 from four_seasons_env.agents import make_agent, policy
-from four_seasons_env.agents.registry import AnswerError
+from four_seasons_env.agents.registry import PLAYS, AnswerError
 from four_seasons_env.experiments.compare import Compare, play_all
-from four_seasons_env.experiments.matches.play import play_deals
+from four_seasons_env.experiments.matches.play import play_deals, play_game
 from four_seasons_env.experiments.matches.players import find_players
 from four_seasons_env.experiments.parallel.pool import Workers
 from four_seasons_env.rules import RULES
@@ -41,6 +41,20 @@ def drawn_by_rng(observations, masks, rng):
 @policy("FourSeasonsNextDeal-v0", plays=("deterministic", "stochastic"), candidates=8)
 def both(observations, masks, rng, deterministic):
     return masks.argmax(axis=1) if deterministic else any_of(masks, rng.random(masks.shape))
+
+@policy("FourSeasons-v0", plays=("deterministic", "stochastic"), block=5)
+def seeded(observations, masks, rng, deterministic, train_seed=0, width: float = 1):
+    random_numbers = np.random.default_rng(train_seed) if deterministic else rng
+    return any_of(masks, random_numbers.random(masks.shape) * width)
+
+class Both:
+    plays = ("deterministic", "stochastic")
+
+    def __init__(self, deterministic):
+        self.deterministic = deterministic
+
+    def act(self, games, masks, rng):
+        return masks.argmax(axis=1)
 
 class Drawn:
     plays = "stochastic"
@@ -151,6 +165,29 @@ def test_a_policy_may_play_both_ways(module: str, tmp_path: Path) -> None:
     assert (mine.kind, mine.observation) == ("learned + search", "features of candidates")
 
 
+def test_both_plays_outside_a_comparison(module: str) -> None:
+    for name in (f"{module}:both", f"{module}:seeded"):
+        rules, agents = RULES["czarina"], (make_agent(name), make_agent(name, deterministic=False))
+        ways = [play_deals(each, rules, [10_000])["moves"].item() for each in agents]
+        assert ways[0] != ways[1]
+        games = [play_game(name, rules, 10_000, play) for play in PLAYS]
+        assert games[0].moves != games[1].moves
+    assert make_agent(f"{module}:Both").deterministic
+    assert not make_agent(f"{module}:Both", deterministic=False).deterministic
+
+
+def test_options_of_a_policy(module: str) -> None:
+    names = [f"own={module}:seeded@train_seed={seed}" for seed in (3, 5)]
+    players = find_players(names, "czarina", ["deterministic"])
+    assert [(each.agent, each.train_seed, each.block) for each in players] == [
+        ("own", 3, 5),
+        ("own", 5, 5),
+    ]
+    games = [play_game(name, "czarina", 10_000) for name in (*names, names[0])]
+    assert games[0] == games[2] != games[1]
+    assert find_players([f"{module}:both"], "czarina")[0].block == 100
+
+
 @pytest.mark.parametrize(
     ("make", "message"),
     [
@@ -160,6 +197,11 @@ def test_a_policy_may_play_both_ways(module: str, tmp_path: Path) -> None:
         (lambda: _agent(lambda *_: [99], "FourSeasonsNextDeal-v0"), "action 99 is not offered"),
         (lambda: play_deals(Floats(), RULES["czarina"], [7]), "Floats must .*, not float64"),
         (lambda: policy("FourSeasons-v0", plays=(), observtion=""), "did you mean 'observation'"),
+        (lambda: policy("FourSeasons-v0", plays=(), block=0), "block must be a positive integer"),
+        (
+            lambda: policy("FourSeasons-v0", plays=PLAYS)(by_sum),
+            r"must decorate a function f\(observations, masks, rng, deterministic\), not",
+        ),
         (lambda: _agent(5), r"must decorate a function f\(observations, masks, rng\), not 5"),
     ],
 )
@@ -186,7 +228,10 @@ class Floats:
     [
         ("plain", "is a function of observations: say for which environment, with @policy"),
         ("Odd", "plays 'stochastc': did you mean 'stochastic'"),
-        ("both@candidates=3", "has no option 'candidates'"),
+        ("both@candidates=3", "has no option 'candidates': it takes none"),
+        ("both@deterministic=False", "has no option 'deterministic': choose how .* with --play"),
+        ("seeded@train_sed=3", "no option 'train_sed': did you mean 'train_seed'"),
+        ("seeded@width=x", "width of agent .* must be a number, 0 or more, not 'x' .default 1"),
     ],
 )
 def test_a_player_is_refused_by_name(module: str, name: str, message: str) -> None:
