@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import sys
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -103,6 +104,13 @@ class Policy:
             )
         functools.update_wrapper(self, self.function, updated=())
         self.__signature__ = _signature(self.function, both)
+
+    def __reduce__(self) -> str | tuple[Any, ...]:
+        """By its name, as a function is pickled, if it has the function's name in its module."""
+        name = getattr(self, "__qualname__", "")
+        if getattr(sys.modules.get(self.__module__), name, None) is self:
+            return str(name)
+        return Policy, (self.function, self.env, self.plays, self.block, self.arguments)
 
     def __call__(self, rules: Rules, **options: Any) -> PolicyAgent:
         """The agent, whose function is also called with these options.

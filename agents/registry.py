@@ -225,6 +225,11 @@ def places() -> dict[str, str]:
 def place_of(name: str) -> str | None:
     """The import path that a name stands for; None if it is neither a path nor an entry point."""
     place = places().get(name, name)
+    if place.startswith("__main__:"):
+        raise ValueError(
+            f"agent {name!r} must be in a module, which other processes can import: save it in "
+            f"my_module.py and write my_module:{place.partition(':')[2]}"
+        )
     if not _PLACE.fullmatch(place):
         return None
     return place if _is_there(place.partition(":")[0]) else None

@@ -1,5 +1,7 @@
 """Policies of any library as agents: they see and play the same as in their environment."""
 
+import importlib
+import pickle
 import subprocess
 import sys
 from collections.abc import Callable
@@ -188,6 +190,16 @@ def test_options_of_a_policy(module: str) -> None:
     assert find_players([f"{module}:both"], "czarina")[0].block == 100
 
 
+def test_a_policy_is_pickled_as_a_function_is(module: str) -> None:
+    mine = importlib.import_module(module).seeded
+    assert pickle.loads(pickle.dumps(mine)) is mine
+    renamed = policy("FourSeasons-v0", plays="stochastic", mask="distinct")(by_sum)
+    for agent in (mine(RULES["czarina"], train_seed=3), renamed(RULES["czarina"])):  # type: ignore[operator]
+        twins = agent, pickle.loads(pickle.dumps(agent))
+        one, other = (play_deals(each, RULES["czarina"], [7]) for each in twins)
+        assert one["moves"].tolist() == other["moves"].tolist()
+
+
 @pytest.mark.parametrize(
     ("make", "message"),
     [
@@ -237,6 +249,11 @@ class Floats:
 def test_a_player_is_refused_by_name(module: str, name: str, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         make_agent(f"{module}:{name}")
+
+
+def test_an_agent_of_main_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"save it in my_module\.py and write my_module:mine"):
+        make_agent("__main__:mine")
 
 
 @pytest.mark.slow
