@@ -36,8 +36,6 @@ if TYPE_CHECKING:
 
 _GIVEN = ("rules", "card", "weights")
 """Arguments of our makers that are not options."""
-NOT_IN_NAMES = (*_GIVEN, "deterministic")
-"""Arguments of our makers that are not options in an agent's name."""
 
 _KINDS = {
     int: "a whole number, 0 or more",
@@ -80,11 +78,14 @@ def _make(parts: Name, rules: Rules, arguments: dict[str, Any]) -> Agent:
     name, entry = parts.registered, parts.entry
     is_ours = name in AGENTS
     maker = load(entry.maker)
-    check_options(name, maker, parts.options, NOT_IN_NAMES if is_ours else ("rules",))
-    check_options(name, maker, arguments, _GIVEN if is_ours else ("rules",))
+    given = _GIVEN if is_ours else ("rules",)
+    in_no_name = ("deterministic",) if len(entry.plays) > 1 else ()
+    check_options(name, maker, parts.options, (*given, *in_no_name))
+    check_options(name, maker, arguments, given)
     options = convert_options(name, maker, parts.options, text=True)
     options |= convert_options(name, maker, arguments, text=False)
     if not is_ours:
+        options = dict.fromkeys(in_no_name, True) | options
         own: Agent = make_plugin(entry.maker, rules, options)
         return own
     if entry.learns:
@@ -211,6 +212,8 @@ def check_options(
     for option in options:
         if option in reserved or not (takes_any or option in known):
             hint = nearest(option, known) if known else "it takes none"
+            if option == "deterministic" and option in reserved:
+                hint = "choose how it plays with --play, or make_agent(..., deterministic=False)"
             raise ValueError(f"agent {agent!r} has no option {option!r}: {hint}")
 
 
@@ -235,8 +238,9 @@ def convert_options(
     if not options:
         return {}  # without the import of msgspec, which is an extra
     hints: dict[str, Any] = {}
-    with suppress(NameError):  # a name that another package imports for type checkers only
-        hints = typing.get_type_hints(make.__init__ if isinstance(make, type) else make)  # type: ignore[misc]
+    function = make.__init__ if isinstance(make, type) else inspect.unwrap(make)  # type: ignore[misc]
+    with suppress(NameError, TypeError):  # a name for type checkers only; an object without hints
+        hints = typing.get_type_hints(function)
     parameters = inspect.signature(make).parameters
     converted = {}
     for name, value in options.items():

@@ -13,17 +13,20 @@ A module with a network that was trained in one of the environments:
 
 from __future__ import annotations
 
+import functools
 import inspect
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from four_seasons_env.agents.registry import AnswerError, as_actions, takes_three
+from four_seasons_env.agents.registry import AnswerError, as_actions, plays, takes_three
 from four_seasons_env.agents.search.plans import Plans
-from four_seasons_env.arguments import check_choice
+from four_seasons_env.arguments import check_choice, check_positive
 from four_seasons_env.engine.kernel import compile_rules, nothing_hidden
 from four_seasons_env.next_deal.next_deal_env import FourSeasonsNextDealVectorEnv
 from four_seasons_env.rules import Rules
@@ -44,6 +47,7 @@ def policy(
     env: str,
     *,
     plays: str | tuple[str, ...],
+    block: int | None = None,
     **arguments: Any,
 ) -> Callable[[Callable[..., Any]], Policy]:
     """Turn a function `f(observations, masks, rng)` that returns actions into an agent.
@@ -58,40 +62,83 @@ def policy(
         plays: how the function plays: ("deterministic",) if equal observations always give equal
             actions, ("stochastic",) if it draws actions at random. With both, it is also called
             with `deterministic`, a bool.
+        block: number of deals that a comparison plays at once; it always plays whole blocks. The
+            default, 1000 or 100 in the next-deal environment, suits functions of arrays, which are
+            faster with many rows; 10 suits a function that takes seconds.
         **arguments: of the environment, such as `observation` or `candidates`, but not `rules`.
 
+    Further arguments of the function are options of the agent's name: "my_module:my_policy@width=3"
+    calls it with `width=3`. An option `train_seed` is also the agent's training seed.
+
     Raises:
-        ValueError: for an unknown environment or argument.
-        TypeError: for anything but a function of three arguments.
+        ValueError: for an unknown environment or argument, or a block that is not positive.
+        TypeError: for anything but a function of three arguments, and `deterministic` with both
+            plays.
     """
     check_choice("env", env, tuple(ENVIRONMENTS))
     known = [each for each in inspect.signature(ENVIRONMENTS[env]).parameters if each not in _OWN]
     for name in arguments:
         check_choice("argument", name, tuple(known))
-    return lambda function: Policy(function, env, plays, arguments)
+    if block is None:
+        block = 100 if env == NEXT_DEAL else 1000
+    check_positive("block", block)
+    return lambda function: Policy(function, env, plays, block, arguments)
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class Policy:
-    """A function with its environment; called with the rule set, it makes the agent."""
+    """A function with its environment; called with the rule set and options, it makes the agent."""
 
     function: Callable[..., Any]
     env: str
     plays: str | tuple[str, ...]
+    block: int
     arguments: dict[str, Any]
 
     def __post_init__(self) -> None:
-        if not takes_three(self.function):
+        both = {"deterministic": True} if len(plays(self)) > 1 else {}
+        if not takes_three(self.function, **both):
             raise TypeError(
-                "policy(...) must decorate a function f(observations, masks, rng), not "
-                f"{self.function}"
+                "policy(...) must decorate a function f(observations, masks, rng"
+                f"{', deterministic' * bool(both)}), not {self.function}"
             )
-        object.__setattr__(self, "__module__", self.function.__module__)
+        functools.update_wrapper(self, self.function, updated=())
+        self.__signature__ = _signature(self.function, both)
 
-    def __call__(self, rules: Rules, deterministic: bool | None = None) -> PolicyAgent:
-        """The agent; ``deterministic`` is passed on to the function, unless it is None."""
+    def __reduce__(self) -> str | tuple[Any, ...]:
+        """By its name, as a function is pickled, if it has the function's name in its module."""
+        name = getattr(self, "__qualname__", "")
+        if getattr(sys.modules.get(self.__module__), name, None) is self:
+            return str(name)
+        return Policy, (self.function, self.env, self.plays, self.block, self.arguments)
+
+    def __call__(self, rules: Rules, **options: Any) -> PolicyAgent:
+        """The agent, whose function is also called with these options.
+
+        Raises:
+            TypeError: for an option that the function does not take, or a missing one.
+        """
+        bound = self.__signature__.bind(rules, **options)
+        bound.apply_defaults()
+        del bound.arguments["rules"]
         kind = NextDealPolicyAgent if self.env == NEXT_DEAL else PolicyAgent
-        return kind(rules, self.function, self.arguments, deterministic)
+        return kind(rules, self, self.arguments, bound.arguments)
+
+
+def _signature(function: Callable[..., Any], both: Mapping[str, bool]) -> inspect.Signature:
+    """The arguments of a `Policy`: the rules, those in ``both``, and more of its function."""
+    named = inspect.Parameter.KEYWORD_ONLY
+    parameters = [inspect.Parameter("rules", inspect.Parameter.POSITIONAL_OR_KEYWORD)]
+    parameters += [inspect.Parameter(key, named, default=value) for key, value in both.items()]
+    with suppress(ValueError):  # some functions that are not written in Python have no signature
+        signature = inspect.signature(function)
+        given = {"deterministic", *signature.bind_partial(*range(3)).arguments}
+        parameters += [
+            each.replace(kind=named)
+            for each in signature.parameters.values()
+            if each.name not in given and each.kind in (each.POSITIONAL_OR_KEYWORD, named)
+        ]
+    return inspect.Signature(parameters)
 
 
 class PolicyAgent:
@@ -99,9 +146,9 @@ class PolicyAgent:
 
     Args:
         rules: the rule set to play.
-        function: see `policy`.
+        policy: its function chooses.
         arguments: of the environment.
-        deterministic: passed to the function, unless it is None.
+        options: passed to the function.
 
     Raises:
         ValueError: for an argument that is out of range.
@@ -114,13 +161,13 @@ class PolicyAgent:
     def __init__(
         self,
         rules: Rules,
-        function: Callable[..., Any],
+        policy: Policy,
         arguments: dict[str, Any],
-        deterministic: bool | None = None,
+        options: Mapping[str, Any],
     ) -> None:
-        self._function = function
-        self._name = f"{function.__module__}:{getattr(function, '__name__', 'policy')}"
-        self._options = {} if deterministic is None else {"deterministic": deterministic}
+        self._policy, self._options = policy, options
+        self._name = f"{policy.__module__}:{getattr(policy, '__name__', 'policy')}"
+        self.train_seed = options.get("train_seed")
         self._batch = self._env(num_envs=_AT_A_TIME, rules=rules, **arguments)._batch
         self.mask = getattr(self._batch.settings, "mask", "distinct")
         self.observation = self._batch.settings.observation
@@ -145,7 +192,7 @@ class PolicyAgent:
         Raises:
             AnswerError: if they are not one integer for each position.
         """
-        answer = self._function(observations, masks, rng, **self._options)
+        answer = self._policy.function(observations, masks, rng, **self._options)
         return as_actions(answer, len(masks), self._name)
 
 
@@ -162,11 +209,11 @@ class NextDealPolicyAgent(PolicyAgent):
     def __init__(
         self,
         rules: Rules,
-        function: Callable[..., Any],
+        policy: Policy,
         arguments: dict[str, Any],
-        deterministic: bool | None = None,
+        options: Mapping[str, Any],
     ) -> None:
-        super().__init__(rules, function, arguments, deterministic)
+        super().__init__(rules, policy, arguments, options)
         self.observation = f"{self.observation} of candidates"
         self._searches = self._batch.settings.endings == "search"
         self._rule = compile_rules(rules)[0]
@@ -225,9 +272,10 @@ class FirstCandidateAgent(NextDealPolicyAgent):
 
     def __init__(self, rules: Rules, expansions: int = 400, ending_expansions: int = 5000) -> None:
         arguments = {"expansions": expansions, "ending_expansions": ending_expansions}
-        super().__init__(rules, _first, arguments)
+        super().__init__(rules, _first, arguments, {})
 
 
+@policy(NEXT_DEAL, plays="deterministic")
 def _first(
     observations: Any, masks: NDArray[np.int8], rng: np.random.Generator
 ) -> NDArray[np.int64]:

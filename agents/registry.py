@@ -13,7 +13,8 @@ object: `mask`, by default "legal", `kind`, the text in tables, by default "-", 
 whole number: the seed that it was trained with, by default 0, 1, ... in the order of the agents
 that a comparison plays under one label. The class may
 have an attribute `plays`: `("deterministic",)` by default, and `("stochastic",)` if the agent draws
-its moves at random; with both, the class is also called with `deterministic`, a bool. Its attribute
+its moves at random; with both, the class is also called with `deterministic`, a bool, which a
+comparison chooses (`--play`), and which is True by default. Its attribute
 `block`, by default 10, is the number of deals that a comparison gives it at once.
 """
 
@@ -218,6 +219,11 @@ def places() -> dict[str, str]:
 def place_of(name: str) -> str | None:
     """The import path that a name stands for; None if it is neither a path nor an entry point."""
     place = places().get(name, name)
+    if place.startswith("__main__:"):
+        raise ValueError(
+            f"agent {name!r} must be in a module, which other processes can import: save it in "
+            f"my_module.py and write my_module:{place.partition(':')[2]}"
+        )
     if not _PLACE.fullmatch(place):
         return None
     return place if _is_there(place.partition(":")[0]) else None
@@ -306,10 +312,10 @@ def make_plugin(place: str, rules: Rules, options: dict[str, Any]) -> Any:
     return agent
 
 
-def takes_three(function: Any) -> bool:
-    """Whether something can be called with three arguments, or more."""
+def takes_three(function: Any, **named: Any) -> bool:
+    """Whether something can be called with three arguments, or more, and these named ones."""
     try:
-        inspect.signature(function).bind_partial(*range(3))
+        inspect.signature(function).bind_partial(*range(3), **named)
     except TypeError:
         return False
     except ValueError:  # some functions that are not written in Python have no signature

@@ -11,11 +11,10 @@ game (`four_seasons_env.records`):
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from four_seasons_env.agents.names import split_name
 from four_seasons_env.engine.deals import check_deal
@@ -40,6 +39,8 @@ class Review:
     """Rule set by name; a changed one in quotes, as in 'czarina(piles=4)'."""
     agent: str = "planner"
     """Agent that plays the game."""
+    play: Literal["deterministic", "stochastic"] = "deterministic"
+    """How it plays if it can play both ways."""
     deal: int = 17
     """Number of the deal."""
     record: Path | None = None
@@ -78,14 +79,17 @@ def _record(run: Review) -> Record:
     if run.record is None:
         from four_seasons_env.experiments.matches.play import play_game
 
-        return play_game(run.agent, run.rules, run.deal)
+        return play_game(run.agent, run.rules, run.deal, run.play)
 
-    from four_seasons_env.records import read_records
+    from four_seasons_env.records import RecordError, parse_record, read_lines
 
-    found = next(itertools.islice(read_records(run.record), run.line - 1, None), None)
-    if found is None:
-        raise ValueError(f"{run.record} has no game {run.line}")
-    return found
+    for number, line in read_lines(run.record):
+        if number == run.line:
+            try:
+                return parse_record(line)
+            except RecordError as error:
+                raise RecordError(f"{run.record}, line {number}: {error}") from None
+    raise ValueError(f"{run.record} has no game in line {run.line}")
 
 
 def review_game(record: Record, seconds: float = 10.0) -> Reviewed:

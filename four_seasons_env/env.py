@@ -84,7 +84,20 @@ class LimitInSpec:
     def spec(self, spec: EnvSpec | None) -> None:
         if spec is not None:
             spec = dataclasses.replace(spec, max_episode_steps=self._batch.max_moves)
+            spec.kwargs = {key: _plain(value) for key, value in spec.kwargs.items()}
         self._spec = spec
+
+
+def _plain(argument: Any) -> Any:
+    """An argument of an environment as `EnvSpec.to_json` can write it; functions stay as they are.
+
+    `to_json` itself writes a `Rules` as its fields.
+    """
+    if isinstance(argument, gym.vector.AutoresetMode):
+        return argument.value
+    if isinstance(argument, np.generic | np.ndarray):
+        return argument.tolist()
+    return list(argument) if isinstance(argument, range) else argument
 
 
 class GameEnv(OneGame, LimitInSpec, gym.Env[Any, Any]):

@@ -25,7 +25,6 @@ import functools
 import gzip
 import itertools
 import json
-import math
 import os
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
@@ -59,6 +58,9 @@ _KINDS = {
 
 _COUNTS = ("undone", "hinted", "by_agent")
 """The fields that are left out if they are 0."""
+
+_MOST_SECONDS = 2.0**53
+"""Upper bound of times. Larger integers cannot be added to seconds, or not exactly."""
 
 _LONGEST = 1 << 20
 """Maximum number of bytes of a line; longer lines are rejected without being read."""
@@ -227,32 +229,37 @@ def check_times(times: Sequence[Any], moves: int) -> None:
     """
     if times and (
         len(times) != moves
-        or not all(type(each) in (int, float) and math.isfinite(each) for each in times)
+        or not all(type(each) in (int, float) and abs(each) < _MOST_SECONDS for each in times)
         or any(early > late for early, late in itertools.pairwise([0, *times]))
     ):
         raise RecordError("times must be seconds from 0, one for each move, in rising order")
 
 
-def read_records(path: Path) -> Iterator[Record]:
+def read_records(path: str | Path) -> Iterator[Record]:
     """The records of a JSON lines file; empty lines are ignored.
 
     Raises:
-        RecordError: naming the file, the line and the reason.
+        RecordError: naming the file, the line and the reason; after the records of all other lines,
+            because an interrupted process may have left a part of a line.
     """
+    faults = []
     for number, line in read_lines(path):
         try:
             yield parse_record(line)
         except RecordError as error:
-            raise RecordError(f"{path}, line {number}: {error}") from None
+            faults.append(f"{path}, line {number}: {error}")
+    if faults:
+        more = f" (and {len(faults) - 1} more lines)" if len(faults) > 1 else ""
+        raise RecordError(f"{faults[0]}{more}")
 
 
-def read_lines(path: Path) -> Iterator[tuple[int, bytes]]:
+def read_lines(path: str | Path) -> Iterator[tuple[int, bytes]]:
     """The lines of a JSON lines file that are not empty, with their numbers from 1.
 
     Raises:
         RecordError: if the file is damaged, or a line is too long for a record.
     """
-    number = 0
+    path, number = Path(path), 0
     try:
         with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
             while line := file.readline(_LONGEST + 1):
@@ -271,13 +278,17 @@ def to_lines(records: Iterable[Record]) -> bytes:
     return gzip.compress(lines.encode(), mtime=0)
 
 
-def append_record(path: Path, record: Record) -> None:
+def append_record(path: str | Path, record: Record) -> None:
     """Add a record to a JSON lines file, which is created if it does not exist.
 
+    A last line without a line break stays a line.
+
     Raises:
+        RecordError: if a compressed file is damaged: nothing after the damage could be read.
         OSError: naming the file, if it cannot be written; then it has no part of the record.
     """
-    line = f"{record.to_json()}\n".encode()
+    path = Path(path)
+    line = missing_break(path) + f"{record.to_json()}\n".encode()
     if path.suffix == ".gz":
         line = gzip.compress(line)
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -290,3 +301,16 @@ def append_record(path: Path, record: Record) -> None:
             with contextlib.suppress(OSError):  # a device has no size
                 file.truncate(size)
             raise OSError(error.errno, error.strerror, str(path)) from None
+
+
+def missing_break(path: str | Path) -> bytes:
+    """The line break that a JSON lines file needs before another line: b"\\n", or b"".
+
+    Raises:
+        RecordError: see `read_lines`.
+    """
+    last = b"\n"
+    if Path(path).is_file():  # a device may have no end
+        for _, line in read_lines(path):
+            last = line
+    return b"" if last.endswith(b"\n") else b"\n"

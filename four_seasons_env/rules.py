@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -387,10 +388,11 @@ ALIASES: dict[str, str] = {
 """Other names of rule sets."""
 
 
-def get_rules(rules: str | Rules) -> Rules:
-    """The rule set of a name or an alias; a `Rules` is returned as it is.
+def get_rules(rules: str | Rules | Mapping[str, Any]) -> Rules:
+    """The rule set of a name, an alias, or its fields; a `Rules` is returned as it is.
 
-    Changed fields follow a name in parentheses, as in the names that `Rules.replace` makes.
+    Changed fields follow a name in parentheses, as in the names that `Rules.replace` makes. A
+    mapping of fields is what `gymnasium.envs.registration.EnvSpec.to_json` makes of a `Rules`.
 
     Examples:
         >>> get_rules("czarina(piles=4,runs=True)").piles
@@ -403,6 +405,8 @@ def get_rules(rules: str | Rules) -> Rules:
     """
     if isinstance(rules, Rules):
         return rules
+    if isinstance(rules, Mapping):
+        return Rules().replace(**{"name": Rules.name, **rules})
     if not isinstance(rules, str):
         raise TypeError(f"rules must be a name or a Rules, not {rules!r}")
     if "(" in rules or ")" in rules:

@@ -27,13 +27,19 @@ from four_seasons_env.records import Record
 from four_seasons_env.rules import Rules, get_rules
 
 
-def play_game(agent: str, rules: str | Rules, deal: int) -> Record:
-    """The game that an agent, by its name, plays in a comparison; networks deterministically.
+def play_game(agent: str, rules: str | Rules, deal: int, play: str = "deterministic") -> Record:
+    """The game that an agent, by its name, plays in a comparison.
+
+    Args:
+        agent: name of the agent.
+        rules: the rule set.
+        deal: number of the deal.
+        play: how it plays if it can play both ways.
 
     Raises:
         ValueError: see `split_name` and `find_players`.
     """
-    (player,) = find_players([split_name(agent)], rules, ["deterministic"])
+    (player,) = find_players([split_name(agent)], rules, [play])
     record: Record = play_in_block(player, get_rules(rules), [deal])["game"].item()
     return record
 

@@ -28,16 +28,19 @@ try:
 except ModuleNotFoundError as error:
     raise missing_extra("this adapter", error) from error
 
+_NUMBERS = ("deal", "cards_up", "won", "is_success", "illegal")
+"""The keys of `final_info` with one number for each game."""
+
 
 class FourSeasonsVecEnv(VecEnv):
     """`FourSeasonsVectorEnv` with the conventions of Stable-Baselines3.
 
     Infos are empty dictionaries, except for games whose episode has ended in the step. Those get
     `terminal_observation`, `terminal_action_mask` (bool, of that observation),
-    `TimeLimit.truncated`, `episode` (`r` return, `l` length), `is_success` (won), `cards_up`,
-    `illegal` and, unless `reveal_deal=False`, `deal`. Do not write into the empty ones: they are
-    reused. `env_method("action_masks")` and `get_attr("action_masks")` return the masks of the last
-    observations as one bool array of shape (n, A).
+    `TimeLimit.truncated`, `episode` (`r` return, `l` length), `won`, `is_success` (the same),
+    `cards_up`, `illegal` and, unless `reveal_deal=False`, `deal`. Do not write into the empty ones:
+    they are reused. `env_method("action_masks")` and `get_attr("action_masks")` return the masks of
+    the last observations as one bool array of shape (n, A).
 
     Args:
         num_envs: number of games.
@@ -107,12 +110,8 @@ class FourSeasonsVecEnv(VecEnv):
                         "r": float(final["episode"]["r"][i]),
                         "l": int(final["episode"]["l"][i]),
                     },
-                    "is_success": bool(final["won"][i]),
-                    "cards_up": int(final["cards_up"][i]),
-                    "illegal": bool(final["illegal"][i]),
                 }
-                if "deal" in final:
-                    sb3_infos[i]["deal"] = int(final["deal"][i])
+                sb3_infos[i] |= {key: final[key][i].item() for key in _NUMBERS if key in final}
         return observations, rewards.astype(np.float32), dones, sb3_infos
 
     def close(self) -> None:

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from four_seasons_env.engine.deals import check_deal, deck_text, parse_deck
 from four_seasons_env.play.session import Keep, Session
-from four_seasons_env.records import Record, append_record
+from four_seasons_env.records import Record, append_record, missing_break
 from four_seasons_env.rules import Rules, get_rules
 
 
@@ -50,13 +50,14 @@ def _keeper(path: Path | None, player: str) -> Keep | None:
     A game is added again only if its moves are new.
 
     Raises:
-        ValueError: if the file cannot be written, with the reason.
+        ValueError: if the file cannot be written or is damaged, with the reason.
     """
     if path is None:
         return None
     try:  # before a game is played that could not be recorded
         path.parent.mkdir(parents=True, exist_ok=True)
         path.open("a").close()
+        missing_break(path)  # refuses a damaged file
     except OSError as error:
         raise ValueError(f"{error.filename}: {error.strerror}") from None
     waiting: list[Record] = []

@@ -43,7 +43,7 @@ def test_names_are_split(monkeypatch, name, label, agent, path, options):
         ("heuristik", "did you mean 'heuristic'"),
         ("random:runs/x", "has no weights"),
         ("rollout@world=4", "no option 'world': did you mean 'worlds'"),
-        ("maskable_ppo@deterministic=true", "no option 'deterministic': it takes none"),
+        ("maskable_ppo@deterministic=true", "no option 'deterministic': choose .* with --play"),
         ("rollout@worlds", "is not an option"),
         ("=heuristic", "a label must not be empty"),
         ("planner:me@corp.org/x", "'corp.org/x' .* is not an option.*must be without @"),

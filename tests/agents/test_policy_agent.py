@@ -1,5 +1,7 @@
 """Policies of any library as agents: they see and play the same as in their environment."""
 
+import importlib
+import pickle
 import subprocess
 import sys
 from collections.abc import Callable
@@ -15,11 +17,11 @@ from four_seasons_env.agents import make_agent, policy
 from four_seasons_env.agents.learned.network_agent import NetworkAgent
 from four_seasons_env.agents.names import split_name
 from four_seasons_env.agents.policy_files import save_policy
-from four_seasons_env.agents.registry import AnswerError
+from four_seasons_env.agents.registry import PLAYS, AnswerError
 from four_seasons_env.engine.deals import TRAIN_FROM
 from four_seasons_env.evaluation import evaluate
 from four_seasons_env.experiments.compare import Compare, play_all
-from four_seasons_env.experiments.matches.play import play_deals
+from four_seasons_env.experiments.matches.play import play_deals, play_game
 from four_seasons_env.experiments.matches.players import find_players
 from four_seasons_env.experiments.parallel.pool import Workers
 from four_seasons_env.experiments.results.comparison import read_manifest
@@ -48,6 +50,20 @@ def drawn_by_rng(observations, masks, rng):
 @policy("FourSeasonsNextDeal-v0", plays=("deterministic", "stochastic"), candidates=8)
 def both(observations, masks, rng, deterministic):
     return masks.argmax(axis=1) if deterministic else any_of(masks, rng.random(masks.shape))
+
+@policy("FourSeasons-v0", plays=("deterministic", "stochastic"), block=5)
+def seeded(observations, masks, rng, deterministic, train_seed=0, width: float = 1):
+    random_numbers = np.random.default_rng(train_seed) if deterministic else rng
+    return any_of(masks, random_numbers.random(masks.shape) * width)
+
+class Both:
+    plays = ("deterministic", "stochastic")
+
+    def __init__(self, deterministic):
+        self.deterministic = deterministic
+
+    def act(self, games, masks, rng):
+        return masks.argmax(axis=1)
 
 class Drawn:
     plays = "stochastic"
@@ -179,6 +195,39 @@ def test_evaluate_and_compare_play_the_same_games(tmp_path: Path) -> None:
     assert player.mask == "no_repeats"
 
 
+def test_both_plays_outside_a_comparison(module: str) -> None:
+    for name in (f"{module}:both", f"{module}:seeded"):
+        rules, agents = RULES["czarina"], (make_agent(name), make_agent(name, deterministic=False))
+        ways = [play_deals(each, rules, [10_000])["moves"].item() for each in agents]
+        assert ways[0] != ways[1]
+        games = [play_game(name, rules, 10_000, play) for play in PLAYS]
+        assert games[0].moves != games[1].moves
+    assert make_agent(f"{module}:Both").deterministic
+    assert not make_agent(f"{module}:Both", deterministic=False).deterministic
+
+
+def test_options_of_a_policy(module: str) -> None:
+    names = [f"own={module}:seeded@train_seed={seed}" for seed in (3, 5)]
+    players = find_players(map(split_name, names), "czarina", ["deterministic"])
+    assert [(each.agent, each.train_seed, each.block) for each in players] == [
+        ("own", 3, 5),
+        ("own", 5, 5),
+    ]
+    games = [play_game(name, "czarina", 10_000) for name in (*names, names[0])]
+    assert games[0] == games[2] != games[1]
+    assert find_players([split_name(f"{module}:both")], "czarina")[0].block == 100
+
+
+def test_a_policy_is_pickled_as_a_function_is(module: str) -> None:
+    mine = importlib.import_module(module).seeded
+    assert pickle.loads(pickle.dumps(mine)) is mine
+    renamed = policy("FourSeasons-v0", plays="stochastic", mask="distinct")(by_sum)
+    for agent in (mine(RULES["czarina"], train_seed=3), renamed(RULES["czarina"])):  # type: ignore[operator]
+        twins = agent, pickle.loads(pickle.dumps(agent))
+        one, other = (play_deals(each, RULES["czarina"], [7]) for each in twins)
+        assert one["moves"].tolist() == other["moves"].tolist()
+
+
 @pytest.mark.parametrize(
     ("make", "message"),
     [
@@ -188,6 +237,11 @@ def test_evaluate_and_compare_play_the_same_games(tmp_path: Path) -> None:
         (lambda: _agent(lambda *_: [99], "FourSeasonsNextDeal-v0"), "action 99 is not offered"),
         (lambda: play_deals(Floats(), RULES["czarina"], [7]), "Floats must .*, not float64"),
         (lambda: policy("FourSeasons-v0", plays=(), observtion=""), "did you mean 'observation'"),
+        (lambda: policy("FourSeasons-v0", plays=(), block=0), "block must be a positive integer"),
+        (
+            lambda: policy("FourSeasons-v0", plays=PLAYS)(by_sum),
+            r"must decorate a function f\(observations, masks, rng, deterministic\), not",
+        ),
         (lambda: _agent(5), r"must decorate a function f\(observations, masks, rng\), not 5"),
     ],
 )
@@ -214,12 +268,20 @@ class Floats:
     [
         ("plain", "is a function of observations: say for which environment, with @policy"),
         ("Odd", "plays 'stochastc': did you mean 'stochastic'"),
-        ("both@candidates=3", "has no option 'candidates'"),
+        ("both@candidates=3", "has no option 'candidates': it takes none"),
+        ("both@deterministic=False", "has no option 'deterministic': choose how .* with --play"),
+        ("seeded@train_sed=3", "no option 'train_sed': did you mean 'train_seed'"),
+        ("seeded@width=x", "width of agent .* must be a number, 0 or more, not 'x' .default 1"),
     ],
 )
 def test_a_player_is_refused_by_name(module: str, name: str, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         make_agent(f"{module}:{name}")
+
+
+def test_an_agent_of_main_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"save it in my_module\.py and write my_module:mine"):
+        make_agent("__main__:mine")
 
 
 @pytest.mark.slow

@@ -191,9 +191,11 @@ def test_names_are_escaped(reviewed):
 def test_a_recorded_game_is_reviewed(tmp_path, capsys):
     games, page = tmp_path / "games.jsonl", tmp_path / "pages" / "page.html"
     append_record(games, Record("czarina", (), deal=3))
+    with games.open("a") as file:
+        file.write('{"rules": "czarina", "mov')  # by a process that was interrupted
     append_record(games, Record("simplicity", ("deal",), deal=17, player="Ada"))
     flags = ["--record", str(games), "--seconds", "1", "--out", str(page)]
-    review_command([*flags, "--line", "2"])
+    review_command([*flags, "--line", "3"])
     assert "Ada: simplicity, deal 17" in page.read_text()
     assert "is not known for these rules" in page.read_text()
     pattern = f"planner:{tmp_path}/r?"
@@ -203,7 +205,8 @@ def test_a_recorded_game_is_reviewed(tmp_path, capsys):
         named = dataclasses.replace(card, training=card.training | {"seed": seed})
         save_policy(tmp_path / f"r{seed}", named, weights)
     for wrong, message in (
-        ([*flags, "--line", "3"], "has no game 3"),
+        ([*flags, "--line", "2"], "games.jsonl, line 2: a record must be a JSON object"),
+        ([*flags, "--line", "4"], "has no game in line 4"),
         (["--agent", pattern, "--out", str(page)], "the agent must be one player, not 2"),
     ):
         with pytest.raises(SystemExit):

@@ -55,7 +55,8 @@ def test_plays_as_dummy_environments(settings):
             assert same(info["terminal_observation"], final["terminal_observation"])
             assert info["episode"]["r"] == pytest.approx(final["episode"]["r"], abs=1e-6)
             assert info["episode"]["l"] == final["episode"]["l"]
-            for key in ("TimeLimit.truncated", "is_success", "cards_up", "deal", "illegal"):
+            assert final.keys() <= info.keys() | {"action_mask"}
+            for key in ("TimeLimit.truncated", "is_success", "won", "cards_up", "deal", "illegal"):
                 assert info[key] == final[key]
     assert len(ended) >= GAMES
     if "max_moves" in settings:

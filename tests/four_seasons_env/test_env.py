@@ -1,4 +1,5 @@
 import contextlib
+import json
 import random
 import warnings
 from typing import Any
@@ -8,6 +9,7 @@ import numpy as np
 import pytest
 from gymnasium.error import ResetNeeded
 from gymnasium.utils.env_checker import check_env
+from gymnasium.vector import AutoresetMode
 from gymnasium.wrappers import TimeLimit
 from hypothesis import given
 from hypothesis import strategies as st
@@ -18,7 +20,7 @@ from four_seasons_env.game import MAX_MOVES, Game, IllegalMove
 from four_seasons_env.observations import OBSERVATIONS
 from four_seasons_env.registration import ENVS, NEXT_DEAL, TEXT
 from four_seasons_env.rewards import ILLEGAL_PENALTY
-from four_seasons_env.rules import RULES, Rules
+from four_seasons_env.rules import RULES, Rules, get_rules
 from tests.helpers import (
     biased_choice,
     cards_in_order,
@@ -314,6 +316,21 @@ def test_the_spec_says_that_it_is_hidden(env_id):
     again = gym.make(gym.envs.registration.EnvSpec.from_json(env.spec.to_json()))
     for each in (env, again):
         assert "deal" not in each.reset(seed=1)[1] | each.step(0)[4]
+
+
+@pytest.mark.parametrize("env_id", ["FourSeasons-v0", NEXT_DEAL, TEXT])
+def test_a_spec_is_json(env_id):
+    for rules in (RULES["czarina"], Rules(name="mine", piles=3), "four-seasons(piles=3)"):
+        how = {"rules": rules, "deals": range(10_000, 10_003), "max_moves": np.int64(9)}
+        makers = [gym.make] if env_id == TEXT else [gym.make, gym.make_vec]
+        for make in makers:
+            more = {"autoreset_mode": AutoresetMode.NEXT_STEP} if make is gym.make_vec else {}
+            spec = make(env_id, **how, **more).spec
+            again = make(gym.envs.registration.EnvSpec.from_json(spec.to_json()))
+            assert again.unwrapped.rules == get_rules(rules)
+            assert again.unwrapped.rules.name == get_rules(rules).name
+            first, second = (json.loads(each.to_json())["kwargs"] for each in (spec, again.spec))
+            assert first.items() <= second.items()  # make_vec adds the limit
 
 
 # --- the ends of an episode -----------------------------------------------------------------------

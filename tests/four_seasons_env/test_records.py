@@ -1,3 +1,4 @@
+import gzip
 import json
 from dataclasses import replace
 
@@ -49,6 +50,7 @@ def test_a_record_is_read_as_it_was_written(rules):
         ({"result": "won"}, "the moves end in 'open', the record says 'won'"),
         ({"times": [1]}, "one for each move"),
         ({"times": ["a", "b"]}, "times must be seconds"),
+        ({"times": [0, 10**400]}, "times must be seconds"),
         ({"undone": -1}, "'undone' must be 0 or more, not -1"),
         ({"hinted": 2, "by_agent": 1}, "more moves than the record has"),
         ({"playr": "Ada"}, "unknown field 'playr': did you mean 'player'"),
@@ -76,6 +78,31 @@ def test_files_of_records(tmp_path):
         file.write("\n{}\n")
     with pytest.raises(RecordError, match=r"ada.jsonl, line 4: fields are missing: moves"):
         list(read_records(path))
+
+
+@pytest.mark.parametrize(("name", "pack"), [("a.jsonl", bytes), ("a.jsonl.gz", gzip.compress)])
+@pytest.mark.parametrize("torn", [False, True])
+def test_a_file_without_last_break(tmp_path, name, pack, torn):
+    path = tmp_path / name
+    records = [some_record("czarina", deal) for deal in range(4)]
+    lines = "\n".join(record.to_json() for record in records[:3]).encode()
+    path.write_bytes(pack(lines[: len(lines) - 9 * torn]))
+    append_record(str(path), records[3])
+    found = []
+    if torn:
+        with pytest.raises(RecordError, match=rf"{name}, line 3: .* this is not JSON"):
+            found.extend(read_records(path))
+    else:
+        found.extend(read_records(str(path)))
+    assert found == records[: 2 + (not torn)] + records[3:]
+
+
+def test_a_damaged_file_is_not_extended(tmp_path):
+    path = tmp_path / "games.jsonl.gz"
+    path.write_bytes(damaged := to_lines([some_record("czarina", 1)])[:-9])
+    with pytest.raises(RecordError, match=r"games.jsonl.gz is damaged after line"):
+        append_record(path, some_record("czarina", 2))
+    assert path.read_bytes() == damaged
 
 
 def test_compressed_files(tmp_path):
