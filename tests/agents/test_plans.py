@@ -5,38 +5,27 @@ import pytest
 
 from four_seasons_env.agents.names import make_agent
 from four_seasons_env.agents.scripted.heuristic import HeuristicAgent
-from four_seasons_env.agents.search import plans as module
 from four_seasons_env.agents.search.agent import FinisherAgent
 from four_seasons_env.agents.search.plans import NONE, Plans
 from four_seasons_env.game import Game
-from four_seasons_env.solver import Solution, solve
+from four_seasons_env.solver import solve
 from tests.helpers import numbered_deck, small
 
 RULES = small("four-seasons", ranks=4, piles=1)
 
 
-@pytest.fixture
-def asked(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Game, int]]:
-    """Questions to the solver: positions and limits."""
-    questions: list[tuple[Game, int]] = []
-
-    def noted(game: Game, max_positions: int) -> Solution:
-        questions.append((game.copy(), max_positions))
-        return solve(game)
-
-    monkeypatch.setattr(module, "solve", noted)
-    return questions
-
-
 def late(won: bool) -> Game:
-    """A game that the heuristic has played to the last card, and that can be won, or cannot."""
+    """A game at its last card that the heuristic loses from there, and that can be won or not."""
     heuristic = HeuristicAgent(RULES)
-    for number in range(200):
+    for number in range(1000):
         game = Game(RULES, deck=numbered_deck(number, 4))
         while len(game.stock) > 1:
             game.play(heuristic_move(heuristic, game))
         can_be_won = solve(game).status == "won"
-        if can_be_won == won and len(game.legal_moves()) > 1 and not game.is_won:
+        played = game.copy()
+        while not played.is_over and played.moves_played < 200:
+            played.play(heuristic_move(heuristic, played))
+        if can_be_won == won and not played.is_won and len(game.legal_moves()) > 1:
             return game
     raise AssertionError("there is none")
 
@@ -56,38 +45,33 @@ def test_plans_depend_on_the_base():
     assert other[0] not in plans
 
 
-def test_too_many_plans_are_removed(monkeypatch) -> None:
-    assert module._MOST_PLANS == 10**6
-    monkeypatch.setattr(module, "_MOST_PLANS", 2)
-    plans = Plans(RULES, positions=0)
-    records = [Game(RULES, deal=deal).record[0].copy() for deal in range(3)]
-    for record in records[:2]:
-        plans[record] = NONE
-    plans.tidy()
-    assert records[0] in plans
-    plans[records[2]] = NONE
-    plans.endings(np.array(records[:1]))
-    assert not any(record in plans for record in records)
-
-
 @pytest.mark.parametrize("won", [True, False])
-def test_endings_are_planned_once(asked, won: bool) -> None:
-    plans, heuristic, game = Plans(RULES, positions=77), HeuristicAgent(RULES), late(won)
-    start = game.copy()
+def test_endings_are_planned_once(won: bool) -> None:
+    """The first position plans all that follow."""
+    plans, heuristic, game = Plans(RULES, positions=10**6), HeuristicAgent(RULES), late(won)
     hidden = Game(RULES, deal=0)
+    assert game.record[0] not in plans
     while not game.is_over:
-        together = np.concatenate([hidden.record, game.record])
-        assert plans.endings(together)[0] == NONE
-        planned = int(plans.endings(together)[1])
+        first, planned = plans.endings(np.concatenate([hidden.record, game.record])).tolist()
+        assert first == NONE
         assert (planned != NONE) == won
         game.play(planned if won else heuristic_move(heuristic, game))
+        assert game.is_over or game.record[0] in plans
     assert game.is_won == won
-    assert asked == [(start, 77)]
     assert hidden.record[0] not in plans
 
 
+@pytest.mark.parametrize("name", ["finisher@base=greedy", "rollout@worlds=1,moves=1,expansions=7"])
+def test_searches_win_endings(name: str) -> None:
+    agent, game, rng = make_agent(name, RULES), late(won=True), np.random.default_rng(0)
+    while not game.is_over:
+        mask = game.action_mask(distinct=True)[None]
+        game.play(int(agent.act(game.record.copy(), mask, rng)[0]))
+    assert game.is_won
+
+
 @pytest.mark.parametrize("won", [True, False])
-def test_finisher_plays_plans_or_its_base(asked, won: bool) -> None:
+def test_finisher_leaves_the_rest_to_its_base(won: bool) -> None:
     finisher, base = FinisherAgent(RULES, "greedy"), make_agent("greedy", RULES)
     assert finisher.mask == base.mask
     game, hidden, rng = late(won), Game(RULES, deal=0), np.random.default_rng(0)
@@ -97,6 +81,5 @@ def test_finisher_plays_plans_or_its_base(asked, won: bool) -> None:
     if won:
         expected[0] = solve(game).moves[0].number
     assert finisher.act(games.copy(), masks, rng).tolist() == expected.tolist()
-    assert [most for _, most in asked] == [module.ENDING_POSITIONS] == [10**6]
     with pytest.raises(ValueError, match="base must be another agent"):
         FinisherAgent(RULES, "finisher@base=greedy")

@@ -1,10 +1,9 @@
 """The cache of compiled code: where it is kept, when it is fresh, and who may write it at once.
 
-Also bundles: they hand over the arrays that they were made of, whatever else holds them.
+Also what callers of compiled code rely on: arrays that stay, actions of any kind, Ctrl-C.
 """
 
 import copy
-import errno
 import gc
 import importlib
 import os
@@ -12,7 +11,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import types
 import zipfile
 from pathlib import Path
 from types import FrameType
@@ -177,130 +175,57 @@ def test_damaged_file_is_compiled_again(small, tmp_path, suffix, damage):
     assert (again.call(), hits(again)) == (21, 1)
 
 
-def test_index_that_cannot_be_opened(small, tmp_path):
+@pytest.mark.parametrize("room", [600, 3000])
+def test_full_disk_warns_and_stays_right(small, tmp_path, room):
+    """An index alone, of 3,000 bytes, would name code of the older source."""
+    resource = pytest.importorskip("resource", reason="limits the size of files")
     assert small().call() == 21
-    (file,) = cached_files(tmp_path, ".nbi")
-    file.unlink()
-    file.mkdir()
-    with pytest.warns(RuntimeWarning, match="cannot keep its compiled code") as warned:
-        assert small().call() == 21
+    (index,), (code,) = (cached_files(tmp_path, suffix) for suffix in (".nbi", ".nbc"))
+    assert 1000 < index.stat().st_size < 3000 < code.stat().st_size
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (room, hard))
+    try:
+        with pytest.warns(RuntimeWarning, match="disk is full") as warned:
+            assert [small(times).call() for times in (2, 3)] == [42, 63]
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
     assert len(warned) == 1
+    assert small(times=3).call() == 63
 
 
-def test_full_disk_warns_once(small, monkeypatch):
-    def full(*_):
-        raise OSError(errno.ENOSPC, "No space left on device")
-
-    monkeypatch.setattr(os, "replace", full)
-    with pytest.warns(RuntimeWarning, match="disk is full") as warned:
-        assert [small().call(), small(times=2).call()] == [21, 42]
-    assert len(warned) == 1
-
-
-def test_disk_that_fills_after_the_index(small, monkeypatch):
-    """The code of the older source, which is still there, must not be run for the new one."""
-    assert small().call() == 21
-    replace = os.replace
-
-    def full_for_code(source, target):
-        if str(target).endswith(".nbc"):
-            raise OSError(errno.ENOSPC, "No space left on device")
-        replace(source, target)
-
-    with monkeypatch.context() as patch, pytest.warns(RuntimeWarning, match="disk is full"):
-        patch.setattr(os, "replace", full_for_code)
-        assert small(times=2).call() == 42
-    assert small(times=2).call() == 42
-
-
-def test_functions_of_a_zip_are_cached(tmp_path):
+@pytest.mark.parametrize("place", helpers.mostly_slow(["scripts", "some.zip"], ["scripts"]))
+def test_a_changed_import_is_compiled_again(tmp_path, place):
     """Imports in another process, because `zipimport` keeps the archive's list of files."""
     script = "import outer as m; print(m.two(1), sum(m.two.stats.cache_hits.values()))"
-    environment = helpers.python_path(tmp_path / "some.zip", PACKAGE.parent)
+    environment = helpers.python_path(tmp_path / place, PACKAGE.parent)
     environment["NUMBA_CACHE_DIR"] = str(tmp_path / "cache")
     jitted = "from four_seasons_env.engine.jit import jit\n"
     said = []
-    for added in (1, 1, 20):  # the last archive differs in the file that another imports
-        with zipfile.ZipFile(tmp_path / "some.zip", "w") as archive:
-            inner = f"{jitted}@jit\ndef one(x):\n    return x + {added}\n"
-            outer = f"{jitted}from inner import one\n@jit\ndef two(x):\n    return one(x)\n"
-            for name, text in (("inner", inner), ("outer", outer)):
-                archive.writestr(zipfile.ZipInfo(f"{name}.py"), text)
+    for added in (1, 1, 20):
+        texts = {
+            "inner.py": f"{jitted}@jit\ndef one(x):\n    return x + {added}\n",
+            "outer.py": f"{jitted}from inner import one\n@jit\ndef two(x):\n    return one(x)\n",
+        }
+        if place.endswith(".zip"):
+            with zipfile.ZipFile(tmp_path / place, "w") as archive:
+                for name, text in texts.items():
+                    archive.writestr(zipfile.ZipInfo(name), text)
+        else:
+            (tmp_path / place).mkdir(exist_ok=True)
+            for name, text in texts.items():
+                if not (tmp_path / place / name).exists() or name == "inner.py":
+                    (tmp_path / place / name).write_text(text)
         said.append(helpers.run_python("-c", script, **environment).split())
     assert said == [["2", "0"], ["2", "1"], ["21", "0"]]
 
 
-def test_packages_installed_below_a_script_are_not_read(tmp_path, monkeypatch):
-    """Such as those of a virtual environment in the folder of the script."""
-    installed = tmp_path / ".venv" / "lib" / "site-packages"
-    installed.mkdir(parents=True)
-    (tmp_path / "script_of_user.py").write_text("import extension_of_user, source_of_user\n")
-    (installed / "source_of_user.py").write_text("1\n")
-    compiled = types.ModuleType("extension_of_user")
-    compiled.__file__ = str(installed / "extension_of_user.so")
-    (installed / "extension_of_user.so").write_bytes(b"\0")
-    monkeypatch.setitem(sys.modules, "extension_of_user", compiled)
-    monkeypatch.syspath_prepend(installed)
-    monkeypatch.syspath_prepend(tmp_path)
-    importlib.import_module("script_of_user")
-    read: list[Path] = []
-    monkeypatch.setattr(jit, "_digest", lambda paths: read.extend(paths) or "")
-    jit.module_digest("script_of_user")
-    assert read == [tmp_path / "script_of_user.py"]
-
-
-def test_the_digest_of_a_module_follows_what_it_imports(tmp_path, monkeypatch):
-    monkeypatch.syspath_prepend(tmp_path)
-    texts = {
-        "top": "import json\nfrom middle import one\ndef late():\n    import apart\n",
-        "middle": "try:\n    from low import one\nexcept ImportError:\n    one = 2\n",
-        "low": "one = 1\n",
-        "apart": "",
-    }
-
-    def digest() -> str:
-        for name, text in texts.items():
-            (tmp_path / f"{name}.py").write_text(text)
-            monkeypatch.delitem(sys.modules, name, raising=False)
-        for cached in (jit.module_digest, jit._imports):
-            cached.cache_clear()
-        importlib.invalidate_caches()
-        importlib.import_module("top")
-        return jit.module_digest("top")
-
-    before = digest()
-    assert digest() == before
-    texts["apart"] += "# not part of it\n"
-    assert digest() == before
-    for name in ("top", "middle", "low"):
-        texts[name] += "# changed\n"
-        after = digest()
-        assert after != before
-        before = after
-
-
-# --- bundles -----------------------------------------------------------------------------------
-
-
-def started(games: int) -> Batch:
-    batch = Batch(MoveVectorSettings(games))
-    batch.seed(np.arange(games, dtype=np.uint64))
-    batch.reset()
-    return batch
-
-
-def test_a_bundle_is_of_the_arrays_themselves():
-    batch = started(3)
-    bundle = jit.make_bundle(
-        batch._buffers._replace(games=batch.games[1:], episodes=batch.episodes[1:]), batch._settings
-    )
-    batch.games["deal"] += 1
-    stepping.write_all(bundle, np.array([False, True]), stepping.BEGIN)
-    assert (batch.episodes["deal"] == batch.games["deal"]).tolist() == [False, False, True]
+# --- calls -------------------------------------------------------------------------------------
 
 
 def test_a_bundle_keeps_its_arrays_alive():
-    batch = started(3)
+    batch = Batch(MoveVectorSettings(3))
+    batch.seed(np.arange(3, dtype=np.uint64))
+    batch.reset()
     bundle, actions, out = (
         batch._bundles[0],
         np.zeros(3, np.int64),
