@@ -101,8 +101,8 @@ def compare(run: Compare) -> None:
         own = summary[summary["rules"] == rules]
         plot_win_rates(own, title, run.out / f"win_rates-{name}.png")
         print_table(to_print(own, PRINTED), title)
-        if run.luck:
-            measured = own[own["adjusted"].notna()]
+        measured = own[own["adjusted"].notna()] if "adjusted" in own else own[:0]
+        if len(measured):
             print_table(to_print(measured, LUCK_PRINTED), "without the luck of the cards")
         print(f"{rules}, {what_is_certain(played)}")
     print(

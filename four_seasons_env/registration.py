@@ -3,7 +3,7 @@
 Examples:
     >>> from four_seasons_env import small_games
     >>> {game.name: game.optimum for game in small_games()}
-    {'small-4x3': ..., ...}
+    {'small-4x1-cells': ..., ...}
 """
 
 from __future__ import annotations

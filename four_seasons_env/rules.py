@@ -355,30 +355,23 @@ RULES: dict[str, Rules] = _Table({rules.name: rules for rules in _TABLE})
 """The rule sets by name; an unknown one is an `UnknownRules`, which is a KeyError."""
 
 
-def _small(size: str, build: str = "any_suit", suffix: str = "") -> Rules:
-    ranks, piles = map(int, size.split("x"))
+def _small(ranks: int, piles: int) -> Rules:
     return RULES["four-seasons"].replace(
-        name=f"small-{size}{suffix}",
+        name=f"small-{ranks}x{piles}-cells",
         ranks=ranks,
         piles=piles,
-        build=build,
+        build="none",
         wrap="linear",
         about=f"A small `four-seasons` of {ranks} ranks and {piles} pile{'s' * (piles > 1)}, small "
-        "enough that the best fair play is known exactly. Nothing goes on a card of the base rank, "
-        "so that all bases are alike.",
+        "enough that the best fair play is known exactly. Nothing packs, so that all bases are "
+        "alike.",
     )
 
 
-_SIZES = ("4x3", "4x4")
-_CELLS = ("4x1", "4x2", "4x3", "4x4")
-_SMALL_TABLE = (
-    *(_small(size) for size in _SIZES),
-    *(_small(size, "none", "-cells") for size in _CELLS),
-)
+_SMALL_TABLE = tuple(_small(4, piles) for piles in (1, 2, 3, 4))
 
 SMALL: dict[str, Rules] = {rules.name: rules for rules in _SMALL_TABLE}
-"""Small games by name, whose optimum is known (`four_seasons_env.small_games`). In games whose name
-ends in `cells`, nothing packs."""
+"""Small games by name, whose optimum is known (`four_seasons_env.small_games`)."""
 
 ALIASES: dict[str, str] = {
     "corner-card": "four-seasons",

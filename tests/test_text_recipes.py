@@ -98,7 +98,7 @@ def test_verifiers_plays_a_game(model_address: str, monkeypatch: pytest.MonkeyPa
     from with_verifiers import load_environment
 
     monkeypatch.setenv("SCRIPTED_KEY", "none")
-    env = load_environment(deals=f"{DEAL}-{DEAL + 1}", rules="small-4x4")
+    env = load_environment(deals=f"{DEAL}-{DEAL + 1}", rules="small-4x4-cells")
     assert [task.data.deal for task in env.taskset] == [DEAL, DEAL + 1]
     client = vf.EvalClientConfig(base_url=model_address, api_key_var="SCRIPTED_KEY")
     context = vf.ModelContext(model="scripted", client=client)
@@ -110,7 +110,7 @@ def test_verifiers_plays_a_game(model_address: str, monkeypatch: pytest.MonkeyPa
     episode = asyncio.run(play())
     assert episode.ok, episode.errors
     (trace,) = episode.traces
-    game = FourSeasonsTextEnv("small-4x4", "position")
+    game = FourSeasonsTextEnv("small-4x4-cells", "position")
     game.reset(options={"deal": DEAL})
     total, done = 0.0, False
     while not done:

@@ -18,7 +18,7 @@ def print_table(cells: pd.DataFrame, title: str) -> None:
     """Print a table of text; where it is too wide for the terminal, cells wrap.
 
     Args:
-        cells: the table, of columns that fit beside each other in 80 characters.
+        cells: the table, whose columns fit into 80 characters.
         title: its title.
     """
     table = Table(title=escape(title), box=SIMPLE_HEAD, collapse_padding=True, pad_edge=False)

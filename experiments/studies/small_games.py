@@ -54,8 +54,8 @@ MEMORY = 6 * 2**30
 def openings(rules: Rules, draws: int) -> dict[Opening, int]:
     """Openings in rising order, and the number of sets of cards that each stands for.
 
-    All base ranks are equivalent in these games (`wrap="linear"`): a game stays the same when all
-    ranks are shifted and suits are exchanged. So an opening is the tableau alone, with ranks
+    All base ranks are equivalent in these games, because nothing packs: a game stays the same when
+    all ranks are shifted and suits are exchanged. So an opening is the tableau alone, with ranks
     counted from the base card and suits without names. All sets of cards are equally likely for a
     tableau.
 

@@ -33,10 +33,12 @@ def test_names_that_rules_do_not_have():
             RULES["czarin"]
     with pytest.raises(UnknownRules, match=r"use get_rules\('corner-card'\)"):
         RULES["corner-card"]
-    with pytest.raises(UnknownRules, match=r"use get_rules\('small-4x3'\)"):
-        RULES["small-4x3"]
-    with pytest.raises(UnknownRules, match="unknown rules 'small-4x9': did you mean 'small-4x4'"):
-        RULES["small-4x9"]
+    with pytest.raises(UnknownRules, match=r"use get_rules\('small-4x3-cells'\)"):
+        RULES["small-4x3-cells"]
+    with pytest.raises(
+        UnknownRules, match="unknown rules 'small-4x9-cells': did you mean 'small-4x"
+    ):
+        RULES["small-4x9-cells"]
 
 
 @pytest.mark.parametrize(
@@ -94,7 +96,10 @@ def test_replace_tells_what_was_changed():
     [
         ("czarina(piles=4,runs=True)", "czarina(piles=4,runs=True)"),
         (" corner-card ( piles = 4, wrap='linear' ) ", "four-seasons(piles=4,wrap=linear)"),
-        ("small-4x3(piles=2)(runs=true)", "small-4x3(piles=2)(runs=True)"),
+        (
+            "small-4x3-cells(piles=2)(worrying_back=true)",
+            "small-4x3-cells(piles=2)(worrying_back=True)",
+        ),
     ],
 )
 def test_changed_rules_are_read(text, name):
