@@ -108,21 +108,23 @@ def plot_moves(curves: dict[str, pd.DataFrame], path: Path, references: dict[str
     """
     figure, axes = new_axes(3.8)
     draw_references(axes, references)
-    for (name, rows), colour in zip(curves.items(), ("#1f77b4", "#aec7e8", "#2ca02c"), strict=True):
+    for (name, rows), colour in zip(curves.items(), ("#1f77b4", "#ff7f0e", "#2ca02c"), strict=True):
         axes.plot(rows["moves"], rows["won"], color=colour, label=name)
     axes.set_xscale("log")
     axes.set_xlabel("moves of training (log scale)")
-    axes.set_ylabel("games won")
+    axes.set_ylabel("training games won")
+    axes.set_ylim(0, 0.55)
     in_percent(axes, y=True)
-    axes.legend(frameon=False, fontsize=8, loc="upper left")
-    figure.suptitle("MaskablePPO on moves, with and without moves back", fontsize=10)
+    axes.legend(frameon=False, fontsize=8, loc="upper left", bbox_to_anchor=(0, 0.85))
+    figure.suptitle("PPO on moves, with and without moves back", fontsize=10)
     figure.savefig(path)
 
 
 def curve(name: str) -> pd.DataFrame:
-    """The moves and the validation deals won of the log of a training."""
-    rows = read_table(RESULTS / f"{name}.csv").dropna(subset="validation/win_rate")
-    return rows.rename(columns={"time/total_timesteps": "moves", "validation/win_rate": "won"})
+    """The moves and the share of training games won, of the log of a training, smoothed."""
+    rows = read_table(RESULTS / f"{name}.csv")
+    won = rows["play/win_rate"].rolling(5, min_periods=1).mean()
+    return pd.DataFrame({"moves": rows["time/total_timesteps"], "won": won})
 
 
 def main() -> None:
@@ -153,7 +155,7 @@ def main() -> None:
     curves = {
         'mask="no_repeats"': curve("moves"),
         'mask="distinct"': curve("moves-distinct"),
-        "one file on a GPU, training games": read_table(RESULTS / "moves-gpu.csv"),
+        'mask="no_repeats", one file on a GPU': read_table(RESULTS / "moves-gpu.csv"),
     }
     by_hand = {name: references[name] for name in ("heuristic", "finisher")}
     plot_moves(curves, out / "moves.png", by_hand)
