@@ -90,7 +90,7 @@ docs: $(DOCS)  ## build the site in site/
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
 
 bench: $(READY)  ## steps per second
-	$(BIN)/four-seasons bench
+	$(BIN)/python experiments/studies/bench.py
 
 release:  ## all checks of a clean tree, then wheel and source archive in dist/; you upload
 	@test -z "$$(git status --porcelain)" || \

@@ -64,12 +64,16 @@ def run_command(
             agent, prints its traceback too: that of the error's cause, or a worker's in the
             error's notes.
     """
-    name = Path(str(sys.modules[flags.__module__].__file__)).stem
+    file = Path(str(sys.modules[flags.__module__].__file__))
+    is_study = file.parent.name == "studies"
+    program = (
+        ["python", f"experiments/studies/{file.name}"] if is_study else ["four-seasons", file.stem]
+    )
     arguments = list(sys.argv[1:] if arguments is None else arguments)
     run = tyro.cli(
         flags,
         args=arguments,
-        prog=f"four-seasons {name}",
+        prog=shlex.join(program),
         description=description,
         config=(tyro.conf.OmitArgPrefixes,),
     )
@@ -79,7 +83,7 @@ def run_command(
             return function(run)
     except KeyboardInterrupt:
         saved = interrupted(run) if callable(interrupted) else interrupted
-        command = shlex.join(["four-seasons", name, *arguments])
+        command = shlex.join([*program, *arguments])
         out = shlex.quote(str(getattr(run, "out", "")))
         print(f"stopped: {saved.format(run=run, command=command, out=out)}", file=sys.stderr)
         sys.exit(INTERRUPTED)

@@ -57,7 +57,8 @@ class Compare:
     """Measure the luck of every game, for luck-adjusted win rates and a test for peeking.
     Takes about 0.1 seconds per game."""
     census: Path | None = None
-    """Folder of `four-seasons census`. If it has all of the deals, the table shows the ceiling.
+    """Folder of a census (experiments/studies/census.py). If it has all of the deals, the table
+    shows the ceiling.
     Without this flag: the stored census of the test deals."""
     workers: Workers = field(default_factory=Workers)
 

@@ -27,7 +27,7 @@ class Report:
     runs: tyro.conf.Positional[list[Path]]
     """Folders of comparisons and trainings."""
     census: Path | None = None
-    """Folder of `four-seasons census`, for the ceiling.
+    """Folder of `experiments/studies/census.py`, for the ceiling.
     Without this flag: the stored census of the test deals."""
     out: Path | None = None
     """The page, ending in `.html`, or a folder for `report.html`.

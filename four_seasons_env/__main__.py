@@ -42,10 +42,6 @@ GROUPS = {
         "report": Command("experiments.report", "write a page on results", "experiments"),
         "verify": Command("experiments.verify", "replay recorded games", "experiments"),
     },
-    "measure": {
-        "census": Command("experiments.census", "solve many deals", "experiments"),
-        "bench": Command("experiments.bench", "measure steps per second", "experiments"),
-    },
 }
 
 

@@ -6,8 +6,8 @@ positions (`test_next_deal.py`).
 
 import pytest
 
-from four_seasons_env.experiments import census
 from four_seasons_env.experiments.results import comparison
+from four_seasons_env.experiments.studies import census
 from four_seasons_env.records import Record, parse_record
 from four_seasons_env.rules import RULES, Rules
 from tests.reference.golden import FROZEN, frozen

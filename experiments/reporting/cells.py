@@ -116,10 +116,6 @@ def p_as_text(value: float) -> str:
     return "< 0.0001" if value < 0.0001 else f"{value:.4f}"
 
 
-CENSUS_PRINTED = ("rules", "deals", "open", "winnable %", "of all deals % [95%]", "s/deal")
-"""Columns that `four-seasons census` prints; table.md has more."""
-
-
 def census_as_text(summary: pd.DataFrame) -> pd.DataFrame:
     """The summary of a census as cells of text."""
     winnable = map(bounds_as_text, summary["low"], summary["high"])

@@ -81,7 +81,7 @@ def report_page(
     Args:
         comparisons: folders of comparisons.
         trainings: folders of trainings.
-        census: results of `four-seasons census`, for the ceiling, or None.
+        census: results of `experiments/studies/census.py`, for the ceiling, or None.
     """
     # The answer comes first, in a sentence that needs no statistics. Then each comparison, with its
     # table before its plots, and learning, which is how the agents came about. Each part ends with

@@ -1,6 +1,6 @@
 """Statistics of a census, and the ceiling: what a player who sees every card could win.
 
-`four-seasons census` solves deals one by one. Open deals count as lost in the lower bound, and as
+a census solves deals one by one. Open deals count as lost in the lower bound, and as
 won in the upper bound.
 """
 
@@ -38,7 +38,7 @@ def read_census(path: Path | None) -> pd.DataFrame | None:
     if not results.is_file():
         if path is None:
             return None
-        raise FileNotFoundError(f"{path} has no census: `four-seasons census` writes results.csv")
+        raise FileNotFoundError(f"{path} has no census: a census writes results.csv")
     census = read_table(results)
     if not {"rules", "deal", "status"} <= set(census):
         raise ValueError(f"{results} must have the columns rules, deal and status")
@@ -110,7 +110,7 @@ def with_ceiling(
     Args:
         summary: a row for each agent and way of playing under each rule set.
         results: the results behind the summary, a row per game.
-        census: results of `four-seasons census`, or None.
+        census: results of a census, or None.
     """
     if census is None:
         return summary

@@ -211,7 +211,7 @@ def summarise_folder(
     Args:
         folder: folder of the comparison.
         results: its results, or those of one rule set.
-        census: results of `four-seasons census`, for the ceiling, or None.
+        census: results of a census, for the ceiling, or None.
     """
     from four_seasons_env.experiments.results.ceiling import with_ceiling
     from four_seasons_env.experiments.results.summary import summarise

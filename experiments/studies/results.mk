@@ -26,9 +26,9 @@ all: $(NAMES)
 SECONDS_EACH := $(call few,1,10)
 
 census:
-	$(FOUR) census --seconds $(SECONDS_EACH) --deals $(call few,0-19,0-9999) --out $(OUT)/census
+	$(PYTHON) $(STUDIES)/census.py --seconds $(SECONDS_EACH) --deals $(call few,0-19,0-9999) --out $(OUT)/census
 	$(call store,census/results.csv,experiments/data/census/results.csv)
-	$(FOUR) census --seconds $(SECONDS_EACH) --deals $(call few,0-9,0-999) --rules all \
+	$(PYTHON) $(STUDIES)/census.py --seconds $(SECONDS_EACH) --deals $(call few,0-9,0-999) --rules all \
 		--out $(OUT)/census
 	$(call store,census/results.csv,experiments/data/census/results.csv)
 
@@ -141,10 +141,10 @@ $(OUT)/calibration.csv:
 
 # --- Speed, on an idle machine.
 
-speed: $(OUT)/speed/bench.csv $(OUT)/costs.csv
-$(OUT)/speed/bench.csv:
-	$(FOUR) bench --out $(OUT)/speed $(call few,--seconds 0.05)
-	$(call store,speed/bench.csv,$(RESULTS)/bench.csv)
+speed: $(OUT)/bench.csv $(OUT)/costs.csv
+$(OUT)/bench.csv:
+	$(PYTHON) $(STUDIES)/bench.py --out $@ $(call few,--seconds 0.05)
+	$(call store,bench.csv,$(RESULTS)/bench.csv)
 $(OUT)/costs.csv:
 	$(PYTHON) $(STUDIES)/costs.py --out $@ $(call few,--games 1000 --minutes 0.02)
 	$(call store,costs.csv,$(RESULTS)/costs.csv)

@@ -8,13 +8,13 @@ import pandas as pd
 import pytest
 
 from four_seasons_env.engine.deals import TRAIN_FROM
-from four_seasons_env.experiments.census import COLUMNS, Census, census, take_census
 from four_seasons_env.experiments.compare import Compare, compare
 from four_seasons_env.experiments.parallel.pool import Workers
 from four_seasons_env.experiments.report import Report, report
 from four_seasons_env.experiments.reporting.cells import as_text, decided_within
 from four_seasons_env.experiments.results.ceiling import with_ceiling
 from four_seasons_env.experiments.results.summary import summarise
+from four_seasons_env.experiments.studies.census import COLUMNS, Census, census, take_census
 
 ALONE = Workers(n_jobs=1)
 
@@ -36,12 +36,6 @@ def test_a_census_retries_open_deals(tmp_path: Path, capsys) -> None:
     solved = pd.read_csv(tmp_path / "results.csv")
     assert list(solved["deal"]) == list(first["deal"])
     assert (solved["status"] != "unknown").sum() > 100
-    summary = pd.read_csv(tmp_path / "summary.csv").iloc[0]
-    counts = solved["status"].value_counts()
-    assert summary["low"] == pytest.approx(counts.get("won", 0) / 120, abs=1e-6)
-    assert summary["high"] == pytest.approx(1 - counts.get("lost", 0) / 120, abs=1e-6)
-    for name in ("table.md", "census-corners.png"):
-        assert (tmp_path / name).stat().st_size > 0
 
 
 def played(agent: str, play: str, seed: int | None, won: list[int]) -> pd.DataFrame:

@@ -34,7 +34,6 @@ def call(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int | str | None:
 @pytest.mark.parametrize(
     ("command", "flags", "message"),
     [
-        ("census", ["--rules", "czarena"], "did you mean 'czarina'"),
         ("compare", ["--agents", "heuristik"], "did you mean 'heuristic'"),
         ("demo", ["--rules", "czarena"], "did you mean 'czarina'"),
         ("play", ["--rules", "czarena"], "did you mean 'czarina'"),
@@ -49,7 +48,6 @@ def call(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int | str | None:
         ("solve", ["--rules", "czarena"], "did you mean 'czarina'"),
         ("solve", ["--seconds", "-1"], "--seconds must be more than 0, not -1"),
         ("solve", ["--seed", "-1"], "seed must be 0 to 2^64 - 1, not -1"),
-        ("bench", ["--rules", "czarena"], "did you mean 'czarina'"),
         ("train", ["--agent", "maskable_pop"], "did you mean 'maskable_ppo'"),
         ("verify", ["nowhere"], "nowhere has no comparison: compare.json is missing"),
         ("compare", ["--agents"], "at least one agent"),
@@ -61,11 +59,8 @@ def call(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int | str | None:
             "--deals must be 10,000,000 deals or fewer",
         ),
         ("compare", ["--agents", "maskable_ppo:nowhere/*"], "no weights at nowhere/"),
-        ("census", ["--seconds", "0"], "--seconds must be more than 0"),
-        ("census", ["--memory", "0"], "--memory must be 0.01 or more"),
         ("train", ["--minutes", "-1"], "--minutes must be a number of minutes above 0"),
         ("report", [], "at least one folder"),
-        ("bench", ["--threads", "0"], "--threads must be numbers of 1 or more"),
         ("compare", ["--agents", "random", "--seed", "-1"], "--seed must be a whole number from 0"),
         ("review", ["--seconds", "0"], "--seconds must be more than 0"),
         ("train", ["--seed", "-1"], "--seed must be a whole number from 0"),
@@ -104,9 +99,7 @@ def test_steps_are_read(text: str, steps: int) -> None:
 
 
 WRITES = {
-    "census": (["--deals", "0-1"], "census"),
     "compare": (["--agents", "random", "--deals", "0-1"], "comparison"),
-    "bench": ([], "measurement of speed"),
     "train": ([], "training"),
 }
 """Commands that write a folder, their flags, and the kind of the folder."""
@@ -254,7 +247,6 @@ def test_a_command_in_a_thread(tmp_path: Path) -> None:
 
 SMALL = ("--set", "positions=20", "expansions=5", "ending_positions=50", "ending_expansions=20")
 STOPPED = {
-    "census": (["--deals", "0-9999", "--seconds", "60", "--n-jobs", "2"], "parts/*/*.csv"),
     "compare": (["--agents", "heuristic", "rollout", "--n-jobs", "2"], "parts/*/*/*.csv"),
     "train": (["--agent", "planner", "--steps", "1G", "--n-jobs", "1", *SMALL], "progress.csv"),
 }

@@ -98,7 +98,7 @@ def test_a_killed_worker_is_one_line() -> None:
 
 COMMANDS = [
     "compare --agents random --deals 999-1000",  # of two blocks
-    "census --deals 0-19 --seconds 0.1",
+    "experiments.studies.census --deals 0-19 --seconds 0.1",
     "train --agent planner --steps 32 --validations 1 --validation-deals 8 --set games=16",
 ]
 """Each needs code that those before it did not compile."""
@@ -113,8 +113,9 @@ def test_nothing_is_compiled_twice(tmp_path: Path) -> None:
     for command in COMMANDS:
         name, *flags = command.split()
         flags += ["--n-jobs", "2", "--out", str(tmp_path / name)]
+        module = [f"four_seasons_env.{name}"] if "." in name else ["four_seasons_env", name]
         ended = subprocess.run(
-            [sys.executable, "-m", "four_seasons_env", name, *flags],
+            [sys.executable, "-m", *module, *flags],
             env=os.environ | own,
             capture_output=True,
             text=True,

@@ -3,8 +3,8 @@
 --seconds limits the time for each deal. If the command is started again, it solves the missing
 deals, and open deals again if they now get more time:
 
-    four-seasons census --rules four-seasons --deals 0-9999 --seconds 1 --out runs/z
-    four-seasons census --rules four-seasons --deals 0-9999 --seconds 60 --out runs/z
+    python experiments/studies/census.py --deals 0-9999 --seconds 1 --out runs/z
+    python experiments/studies/census.py --deals 0-9999 --seconds 60 --out runs/z
 
 `results.csv` has a row per deal. An open deal may be winnable or lost: the share of winnable deals
 lies between the share won and one minus the share lost.
@@ -30,7 +30,6 @@ from four_seasons_env.experiments.parallel.blocks import (
 )
 from four_seasons_env.experiments.parallel.pool import Workers
 from four_seasons_env.experiments.results.out_folder import check_out
-from four_seasons_env.rules import file_name
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -155,28 +154,14 @@ def take_census(run: Census) -> pd.DataFrame:
 
 
 def census(run: Census) -> None:
-    """Take the census, print the table, and save the table and plots with the results."""
+    """Take the census, and print its table."""
     results = take_census(run)
-    from four_seasons_env.experiments.reporting.cells import (
-        CENSUS_PRINTED,
-        census_as_text,
-        deals_as_text,
-    )
-    from four_seasons_env.experiments.reporting.plots import plot_census
-    from four_seasons_env.experiments.reporting.tables import as_markdown, print_table
+    from four_seasons_env.experiments.reporting.cells import census_as_text, deals_as_text
+    from four_seasons_env.experiments.reporting.tables import print_table
     from four_seasons_env.experiments.results.ceiling import summarise_census
-    from four_seasons_env.experiments.results.tables import write_csv
-    from four_seasons_env.files import write_atomically
 
-    summary = summarise_census(results)
-    write_csv(run.out / "summary.csv", summary)
-    cells = census_as_text(summary)
-    write_atomically(run.out / "table.md", as_markdown(cells).encode())
-    for rules, solved in results.groupby("rules", sort=False):
-        title, name = f"{rules}, {deals_as_text(solved)}", file_name(str(rules))
-        plot_census(solved, title, run.out / f"census-{name}.png")
-    print_table(cells[list(CENSUS_PRINTED)], deals_as_text(results))
-    print(f"saved in {run.out}: results.csv (a row per deal), summary.csv, table.md, census-*.png")
+    print_table(census_as_text(summarise_census(results)), deals_as_text(results))
+    print(f"saved in {run.out}: results.csv, a row per deal")
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -188,3 +173,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         __doc__,
         "decided deals are saved in {run.out}; resume: {command}",
     )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,170 @@
+"""Measure steps per second: what `make bench` runs.
+
+    python experiments/studies/bench.py --out runs/bench.csv
+
+Random legal play, including masks, observations and resets. Measured are the single environment,
+the vector environment at several batch sizes, by default and with `copy=False`, and the next-deal
+environment. A rate is the median of several windows. The slowest and the fastest window show the
+noise of the machine; the rate per CPU-second does not depend on other programs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from four_seasons_env.engine.kernel import new_masks
+from four_seasons_env.engine.masks import draw_moves
+from four_seasons_env.experiments.results.tables import write_csv
+from four_seasons_env.observations import OBSERVATIONS
+from four_seasons_env.rules import get_rules
+
+RULES = "four-seasons"
+WINDOWS = 5
+"""Measured windows per rate, after a first one that does not count."""
+
+Rates = NDArray[np.float64]
+"""Moves per second of each window: by the clock, and by CPU time; shape (windows, 2)."""
+
+Steps = Callable[[], int]
+"""Plays some moves, and returns how many."""
+
+
+def measurements(
+    games: Sequence[int], threads: Sequence[int], seconds: float
+) -> Iterator[dict[str, Any]]:
+    """A row for each rate."""
+    sizes = [(count, each) for each in threads for count in games if each <= count]
+    for observation in OBSERVATIONS:
+        (rates,) = rates_of([single_steps(observation)], seconds)
+        yield row("single environment", 1, 1, observation, rates)
+        for count, each in sizes:
+            kinds = {"vector environment": True, "vector environment, copy=False": False}
+            every = [
+                vector_steps(count, num_threads=each, observation=observation, copy=copy)
+                for copy in kinds.values()
+            ]
+            for what, rates in zip(kinds, rates_of(every, seconds), strict=True):
+                yield row(what, count, each, observation, rates)
+    for count, each in sizes:
+        if count <= 1024:  # larger batches are no faster
+            (rates,) = rates_of([next_deal_steps(count, each)], seconds)
+            yield row("next-deal environment, decisions", count, each, "features", rates)
+
+
+def row(what: str, games: int, threads: int, observation: str, rates: Rates) -> dict[str, Any]:
+    """A rate with its noise."""
+    return {
+        "what": what,
+        "games": games,
+        "threads": threads,
+        "observation": observation,
+        "moves_per_second": np.median(rates[:, 0]),
+        "slowest": rates[:, 0].min(),
+        "fastest": rates[:, 0].max(),
+        "per_cpu_second": np.median(rates[:, 1]),
+    }
+
+
+def rates_of(every: Sequence[Steps], seconds: float) -> list[Rates]:
+    """The rates of functions that take turns, so that a slow phase of the machine affects all.
+
+    Args:
+        every: the functions to measure.
+        seconds: length of a window, which is at least one call of a function.
+    """
+    rates: list[list[tuple[float, float]]] = [[] for _ in every]
+    for _ in range(WINDOWS + 1):
+        for play, measured in zip(every, rates, strict=True):
+            clock, cpu, moves = time.perf_counter(), time.process_time(), play()
+            while time.perf_counter() - clock < seconds:
+                moves += play()
+            passed = time.perf_counter() - clock, time.process_time() - cpu
+            measured.append((moves / passed[0], moves / passed[1]))
+    return [np.array(each[1:]) for each in rates]  # the first window compiles
+
+
+def single_steps(observation: str = "tops") -> Steps:
+    """Random legal play in the single environment."""
+    env = gym.make("FourSeasons-v0", observation=observation)
+    # The masks are a view of the words that moves are drawn from.
+    words, masks = new_masks(1, get_rules(RULES))
+    moves, state = np.zeros(1, np.int64), np.ones(1, np.uint64)
+    _, info = env.reset(seed=0)
+    masks[0] = info["action_mask"]
+
+    def play() -> int:
+        for _ in range(64):  # enough that reading the clock costs nothing
+            draw_moves(words, state, moves)
+            _, _, terminated, truncated, info = env.step(int(moves[0]))
+            if terminated or truncated:
+                _, info = env.reset()
+            masks[0] = info["action_mask"]
+        return 64
+
+    return play
+
+
+def vector_steps(games: int, **arguments: Any) -> Steps:
+    """Random legal play in the vector environment, with its arguments."""
+    env = gym.make_vec("FourSeasons-v0", num_envs=games, **arguments)
+    words, masks = new_masks(games, get_rules(RULES))
+    moves, state = np.zeros(games, np.int64), np.ones(1, np.uint64)
+    _, infos = env.reset(seed=0)
+    masks[:] = infos["action_mask"]
+
+    def play() -> int:
+        for _ in range(16):
+            draw_moves(words, state, moves)
+            _, _, _, _, infos = env.step(moves)
+            masks[:] = infos["action_mask"]
+        return 16 * games
+
+    return play
+
+
+def next_deal_steps(games: int, threads: int) -> Steps:
+    """Random choice among candidates, with their search and features at each decision."""
+    env = gym.make_vec("FourSeasonsNextDeal-v0", num_envs=games, num_threads=threads)
+    _, infos = env.reset(seed=0)
+    rng = np.random.default_rng(0)
+    counts = infos["action_mask"].sum(axis=1)
+
+    def play() -> int:
+        nonlocal counts
+        for _ in range(8):
+            # Candidates come first in their mask, so any number below their count is one.
+            _, _, _, _, infos = env.step((rng.random(games) * counts).astype(np.int64))
+            counts = infos["action_mask"].sum(axis=1)
+        return 8 * games
+
+    return play
+
+
+def main() -> None:
+    """Measure and print the rates."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--games", type=int, nargs="+", default=[1, 64, 1024, 4096, 16384])
+    parser.add_argument("--threads", type=int, nargs="+", default=[1, 2])
+    parser.add_argument("--seconds", type=float, default=0.5, help="length of a window")
+    parser.add_argument("--out", type=Path, help="file of the rates")
+    run = parser.parse_args()
+    rows = []
+    for each in measurements(run.games, run.threads, run.seconds):
+        rows.append(each)
+        about = f"{each['what']}, {each['observation']}, {each['games']:,} games"
+        print(f"{about}, threads: {each['threads']}: {each['moves_per_second']:,.0f} per second")
+        if run.out:
+            write_csv(run.out, pd.DataFrame(rows))
+
+
+if __name__ == "__main__":
+    main()
