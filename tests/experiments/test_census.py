@@ -108,7 +108,7 @@ def test_compare_and_report_show_the_ceiling(tmp_path: Path) -> None:
     compare(run)
     summary = pd.read_csv(run.out / "summary.csv")
     assert list(summary["agent"]) == ["random", "heuristic", "ceiling"]
-    row = "| ceiling | - | - | 50.00 to 75.00 | - |"
+    row = "| ceiling | - | - | - | 50.00 to 75.00 | - |"
     assert row in (run.out / "table.md").read_text()
     page = report(Report([run.out], folder)).read_text()
     assert "50.00 to 75.00" in page
