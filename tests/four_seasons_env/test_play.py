@@ -1,5 +1,6 @@
 """The game in the hands of people: sessions, the server, the page in a browser."""
 
+import asyncio
 import functools
 import itertools
 import json
@@ -295,6 +296,16 @@ def test_other_names_of_the_server_are_refused_with_the_remedy():
     deck = {"deal": "deck"}
     answer = client.post("/api/sessions", json=deck, headers={"host": "localhost"})
     assert "no cards for the deal 'deck': start it with --deck" in answer.json()["error"]
+
+
+def test_a_running_event_loop_is_named(capsys):
+    async def notebook():
+        main(["play", "--port", "0", "--no-browser"])
+
+    with pytest.raises(SystemExit):
+        asyncio.run(notebook())
+    said = capsys.readouterr()
+    assert "!four-seasons play in a cell" in said.err and not said.out
 
 
 def test_a_full_disk_loses_no_game(client, tmp_path, capsys):
