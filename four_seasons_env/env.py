@@ -140,8 +140,8 @@ class GameEnv(OneGame, LimitInSpec, gym.Env[Any, Any]):
         Args:
             seed: start the sequence of training deals of this seed.
             options: `{"deal": number}` or `{"deck": text}` to play a certain deal, or
-                `{"game": game}` to continue from the position of a `Game`. The moves that the game
-                has played count towards `max_moves`.
+                `{"game": game}` to continue from the position of a `Game`. `max_moves` counts the
+                moves of the episode, without those that the game has played before.
 
         Raises:
             ValueError: for an unknown option, a bad deal number, an invalid deck, or a game that is
@@ -218,7 +218,7 @@ class FourSeasonsEnv(GameEnv):
     `reset(options={"deal": 17})` lays out the deal of that number, and
     `reset(options={"deck": "QH 3D ... 5D"})` a deck given as text, first dealt first.
     `reset(options={"game": game})` starts from the position of a `Game`, such as one that
-    `env.unwrapped.game` returned before.
+    `env.unwrapped.game` returned before, or of `Record.positions` (`four_seasons_env.records`).
 
     ## Rewards
     `"foundation"` (default): cards put up in this step / cards in the deck, plus 1 on winning.

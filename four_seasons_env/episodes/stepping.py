@@ -26,6 +26,7 @@ EPISODE = np.dtype(
     [
         ("deal", "i8"),  # the deal's number, -1 for a custom deck
         ("steps", "i4"),  # actions taken, illegal ones too
+        ("moves_before", "i4"),  # moves that the game had played at the start
         ("score", "f8"),  # sum of rewards
         ("cards_up", "i8"),
         ("won", "b1"),
@@ -88,11 +89,12 @@ class Buffers(NamedTuple):
 
 @inlined
 def start_episode(g, rule, episode):
-    """Set an episode's record to that of a fresh opening, all but ``over``."""
+    """Set an episode's record to that of its first position, all but ``over``."""
     episode.deal = g.deal
     episode.cards_up = g.cards_up
     episode.won = is_won(g, rule)
     episode.steps = 0
+    episode.moves_before = g.moves
     episode.score = 0.0
     episode.illegal = False
 
@@ -114,7 +116,7 @@ def end_step(g, rule, episode, cards_before, settings):
     episode.score += reward
     # An action of the next-deal environment plays several moves; an illegal action plays none, and
     # a policy that repeats one must come to an end too.
-    spent = max(np.int64(g.moves), np.int64(episode.steps))
+    spent = max(np.int64(g.moves) - episode.moves_before, np.int64(episode.steps))
     # A game that ends at the limit has terminated: a learner must not bootstrap from its end.
     return reward, spent >= settings.max_moves and not episode.over
 

@@ -5,6 +5,7 @@ import random
 from collections.abc import Iterator
 from typing import Any
 
+import gymnasium as gym
 import numpy as np
 import pytest
 
@@ -15,7 +16,7 @@ from four_seasons_env.env import FourSeasonsEnv
 from four_seasons_env.next_deal import FourSeasonsNextDealEnv, FourSeasonsNextDealVectorEnv
 from four_seasons_env.rules import RULES, Rules
 from four_seasons_env.vector import FourSeasonsVectorEnv
-from tests.helpers import REPRESENTATIVES, canonical, mostly_slow, small
+from tests.helpers import REPRESENTATIVES, canonical, later, mostly_slow, random_moves, small
 from tests.reference.slow_model import SlowGame
 
 DEFAULT = RULES["four-seasons"]
@@ -231,6 +232,23 @@ def test_environments_continue_a_game(kind: Any) -> None:
         np.testing.assert_array_equal(first["action_mask"], info["action_mask"])
         if terminated or truncated:
             break
+
+
+@pytest.mark.parametrize("env_id", ["FourSeasons-v0", "FourSeasonsNextDeal-v0"])
+def test_max_moves_counts_the_episode(env_id: str) -> None:
+    start = later(Game("czarina", deal=17), random_moves(Game("czarina", deal=17), 1, 30))
+    assert start.moves_played > 8
+    for limit in (1, 8):
+        envs = gym.make_vec(env_id, num_envs=2, rules="czarina", max_moves=limit)
+        _, infos = envs.reset(options={"game": start})
+        truncated, steps, played = np.zeros(2, bool), 0, 0
+        while not truncated.any():
+            before = played
+            played = envs.call("game")[0].moves_played - start.moves_played
+            assert before <= played < limit
+            _, _, _, truncated, infos = envs.step(infos["action_mask"].argmax(axis=1))
+            steps += 1
+        assert steps == limit or "NextDeal" in env_id
 
 
 def test_wrong_game_to_continue() -> None:
