@@ -1,16 +1,21 @@
 """The docs: examples run, links work, tables agree with the code."""
 
 import dataclasses
+import doctest
+import importlib
 import re
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 
 from docs import tables
-from four_seasons_env import __version__
+from four_seasons_env import Game, __version__
+from four_seasons_env.agents import make_agent
 from four_seasons_env.engine.moves import all_moves
 from four_seasons_env.experiments.matches.play import play_game
+from four_seasons_env.games import Games
 from four_seasons_env.observations import OBSERVATIONS, observation_length
 from four_seasons_env.records import append_record
 from four_seasons_env.rewards import ILLEGAL_PENALTY
@@ -155,3 +160,47 @@ def test_site_has_working_links_and_own_files(tmp_path: Path) -> None:
     assert not [*tmp_path.rglob("*.py")]
     for name, text in pages.items():
         assert not FROM_ELSEWHERE.findall(text), name
+
+
+def examples() -> list[doctest.DocTest]:
+    """The examples of all docstrings."""
+    found = []
+    for folder, package in (("four_seasons_env", ""), ("agents", "four_seasons_env.")):
+        for path in sorted((ROOT / folder).rglob("*.py")):
+            if ">>>" in path.read_text():
+                name = ".".join(path.relative_to(ROOT).with_suffix("").parts)
+                module = importlib.import_module(package + name.removesuffix(".__init__"))
+                found += [each for each in doctest.DocTestFinder().find(module) if each.examples]
+    return found
+
+
+@pytest.mark.slow  # of torch and Stable-Baselines3
+def test_examples_in_docstrings_run() -> None:
+    import torch
+    from sb3_contrib import MaskablePPO
+
+    from four_seasons_env.adapters.sb3 import FourSeasonsNextDealVecEnv, FourSeasonsVecEnv
+
+    tests = examples()
+    assert len(tests) > 9
+    for each in tests:
+        games = Games(RULES["four-seasons"], 4)
+        each.globs.update(
+            game=Game(deal=17),
+            games=games.records,
+            masks=games.action_masks(),
+            rng=np.random.default_rng(0),
+            observations=np.zeros((4, 107), np.uint8),
+            RULES=RULES,
+            MaskablePPO=MaskablePPO,
+            FourSeasonsVecEnv=FourSeasonsVecEnv,
+            env=FourSeasonsNextDealVecEnv(2),
+            make_agent=make_agent,
+            torch=torch,
+        )
+        report: list[str] = []
+        doctest.DocTestRunner(optionflags=doctest.ELLIPSIS).run(each, out=report.append)
+        # An example without an expected value only has to run.
+        assert not [text for text in report if "Exception raised" in text or "Expected:" in text], (
+            each
+        )
