@@ -200,6 +200,22 @@ def weights() -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
+def model_card(path: Path) -> str:
+    """The page beside bundled weights, from their `model.json`."""
+    card = json.loads(path.read_text())
+    agent, folder = path.parts[-3:-1]
+    facts = {"layers": card["layers"], "observation": card["observation"], "mask": card["mask"]}
+    lines = [f"| {name} | {value} |" for name, value in {**facts, **card["training"]}.items()]
+    return (
+        f"# {agent}, {folder}\n\n"
+        f"Weights of the agent `{agent}` for the rule set that the folder is named after; they "
+        "play no other. [Agents](../../../../docs/reference/agents.md) describes the method, and "
+        "[results](../../../../docs/reference/benchmark.md) what the agent wins. It sees only "
+        "public information. Loading runs no code.\n\n"
+        "| | |\n| --- | --- |\n" + "\n".join(lines) + "\n"
+    )
+
+
 def prompt() -> str:
     """A message of `FourSeasonsTextEnv` as a block of text."""
     env = FourSeasonsTextEnv()
@@ -478,6 +494,12 @@ def main() -> None:
             stale.append(f"{page}: {name}")
             if not flags.check:
                 (ROOT / page).write_text(after)
+    for path in (ROOT / "agents" / "weights").glob("*/*/model.json"):
+        page, text = path.with_name("README.md"), model_card(path)
+        if not page.is_file() or page.read_text() != text:
+            stale.append(page.relative_to(ROOT).as_posix())
+            if not flags.check:
+                page.write_text(text)
     print("\n".join(stale) or "all tables are up to date")
     if flags.check and stale:
         sys.exit("stale: run python docs/tables.py")
