@@ -431,13 +431,12 @@ OTHERS: dict[tuple[str, str], Callable[[], str]] = {
     ("docs/how-to/language-models.md", "prompt"): prompt,
 }
 """Parts of another form: page, marks, text."""
-_SCRIPTS = {path: path.parent for path in sorted((ROOT / "docs" / "recipes").glob("*.md"))}
-_SCRIPTS[ROOT / "docs" / "tutorials" / "search.md"] = ROOT / "docs" / "tutorials" / "search"
-"""Pages that quote scripts, and where the scripts are."""
-for _page, _folder in _SCRIPTS.items():
-    for _name in re.findall(r"<!-- (\w+\.py) -->", _page.read_text()):
-        where = _page.relative_to(ROOT).as_posix(), _name
-        OTHERS[where] = lambda path=_folder / _name: script(path)
+_PAGE = ROOT / "docs" / "tutorials" / "search.md"
+_FOLDER = _PAGE.with_suffix("")
+"""A page that quotes scripts, and their folder."""
+for _name in re.findall(r"<!-- (\w+\.py) -->", _PAGE.read_text()):
+    where = _PAGE.relative_to(ROOT).as_posix(), _name
+    OTHERS[where] = lambda path=_FOLDER / _name: script(path)
 
 
 def parts() -> dict[tuple[str, str], str]:

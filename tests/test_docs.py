@@ -93,11 +93,12 @@ def test_rule_sets_have_section_and_picture() -> None:
                 assert is_named or (field.name, rules.build) == ("wrap", "none")
 
 
-def test_recipes_are_quoted_linked_and_run() -> None:
+def test_recipes_are_linked_and_run() -> None:
     recipes = DOCS / "recipes"
     index, navigation = (recipes / "index.md").read_text(), (ROOT / "mkdocs.yml").read_text()
     pages = {path.stem: path.read_text() for path in recipes.glob("*.md")}
-    quoted = re.findall(r"<!-- (with_\w+\.py) -->", "".join(pages.values()))
+    linked = re.compile(r"^\[(with_\w+\.py)\]\(\1\)$", re.MULTILINE)
+    quoted = linked.findall("".join(pages.values()))
     assert sorted(quoted) == sorted(path.name for path in recipes.glob("with_*.py"))
     rows = tables.stored("libraries")
     as_text = {"openenv", "verifiers"}  # not trained: see test_text_recipes.py
