@@ -117,13 +117,14 @@ def review_game(record: Record, seconds: float = 10.0) -> Reviewed:
     can_judge = advice.can_judge(rules)
     verdicts = judge(positions, seconds)
     at = verdicts.losing_move
+    moves = [find_move(rules, move) for move in record.moves[:useful]]
     alternatives, others = dict[str, str](), dict[str, str]()
     if at is not None:
         alternatives = verdicts_after_moves(positions[at]) | {record.moves[at]: LOST}
         able = [name for name in OTHERS if name in advice.advisers(rules)]
-        chosen = {name: advice.choose(name, positions[at]) for name in able}
+        past = [*zip(positions[:at], moves[:at], strict=True)]
+        chosen = {name: advice.choose(name, positions[at], past) for name in able}
         others = {name: move.text for name, move in chosen.items() if move}
-    moves = [find_move(rules, move) for move in record.moves[:useful]]
     return Reviewed(
         record.player or "a game",
         positions,

@@ -68,7 +68,9 @@ class TextSettings(GameSettings):
         super().__post_init__()
         check_choice("unit", self.unit, UNITS)
         check_choice("shuffle", self.shuffle, (True, False))
-        check_choice("mask", self.mask, MASKS if self.unit == "move" else MASKS[:1])
+        check_choice("mask", self.mask, MASKS)
+        if self.unit != "move" and self.mask != "legal":
+            raise ValueError(f'mask={self.mask!r} is for unit="move": positions never repeat')
         for name in ("choices", "tries"):
             check_positive(name, getattr(self, name))
 

@@ -16,8 +16,7 @@ from four_seasons_env.experiments.matches.play import play_deals, play_games
 from four_seasons_env.experiments.matches.players import find_players
 from four_seasons_env.game import Game
 from four_seasons_env.records import Record
-from four_seasons_env.rules import RULES, Rules
-from tests.helpers import canonical
+from four_seasons_env.rules import RULES
 
 DEFAULT = RULES["four-seasons"]
 DEALS = range(TRAIN_FROM, TRAIN_FROM + 20)
@@ -150,57 +149,6 @@ class Forger:
 def test_writing_into_a_mask_has_no_effect() -> None:
     with pytest.raises(RuntimeError, match="Forger must choose by the masks: T4>T3"):
         play_deals(Forger(), DEFAULT, DEALS, max_moves=3)
-
-
-# --- repeated positions ---------------------------------------------------------------------------
-
-
-class Witness:
-    """Plays like `Lowest`, and stores positions that occur a second time.
-
-    Moves are forbidden only if they lead to a position that was met.
-    """
-
-    mask = "distinct"
-
-    def __init__(self, rules: Rules) -> None:
-        self.rules = rules
-        self.met: dict[int, set[str]] = {}
-        self.again: list[tuple[int, Game]] = []
-
-    def act(self, games, masks, rng):
-        for record, mask in zip(games, masks, strict=True):
-            game = Game.from_record(record, self.rules)
-            met = self.met.setdefault(int(record["deal"]), set())
-            if canonical(game) in met:
-                self.again.append((int(record["deal"]), game))
-            met.add(canonical(game))
-            for move in game.legal_moves(distinct=True):
-                assert mask[move.number] or canonical(game.after(move)) in met
-        return Lowest().act(games, masks, rng)
-
-
-@pytest.mark.parametrize(
-    "rules", ["four-seasons", "four-seasons-1883", "corners", "pysolfc/simplicity"]
-)
-def test_no_position_comes_twice(rules: str) -> None:
-    witness = Witness(RULES[rules])
-    deals = range(TRAIN_FROM, TRAIN_FROM + 4)
-    play_deals(witness, RULES[rules], deals, max_moves=80, mask="no_repeats")
-    assert not witness.again
-    free = Witness(RULES[rules])
-    play_deals(free, RULES[rules], deals, max_moves=80)
-    assert free.again or RULES[rules].build == "none", "without the mask it goes round"
-
-
-class Lowest:
-    """Plays moves between piles first, then others, in the order of their numbers."""
-
-    mask = "distinct"
-
-    def act(self, games, masks, rng):
-        order = np.r_[np.arange(12, masks.shape[1]), np.arange(12)]
-        return order[masks[:, order].argmax(axis=1)]
 
 
 # --- times ----------------------------------------------------------------------------------------
