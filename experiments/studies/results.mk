@@ -90,6 +90,7 @@ SEEDS := $(call few,0 1,0 1 2 3 4)
 LEARNED_IN := $(foreach curve,$(CURVES),$(SEEDS:%=$(OUT)/trained/$(curve)-seed-%/done.json))
 VALIDATIONS_2 := 2
 VALIDATIONS_7 := 3
+VALIDATIONS_10 := 3
 VALIDATIONS_30 := 4
 
 $(OUT)/trained/%/done.json:

@@ -171,16 +171,18 @@ def test_train_writes_what_the_report_needs(tmp_path: Path) -> None:
     assert list(run.glob("events.*")), "TensorBoard"
     about = json.loads((run / "run.json").read_text())
     assert about["run"]["seed"] == 3
-    assert about["hyperparameters"]["layers"] == [8]
+    assert about["hyperparameters"]["layers"] == [8, 16, 8]
     assert about["versions"]["torch"] == torch.__version__
     log = read_log(run)
     assert log["validation/win_rate"].count() == 3
     assert log[STEPS].is_monotonic_increasing
 
-    (tmp_path / "study" / "maskable_ppo-3.log").write_text("patterns are for folders")
     compared = Compare(
         out=tmp_path / "y",
-        agents=["heuristic", f"maskable_ppo:{tmp_path}/study/maskable_ppo-*"],
+        agents=[
+            "heuristic",
+            *(f"ppo=maskable_ppo:{tmp_path}/study/maskable_ppo-{i}" for i in (3, 4)),
+        ],
         rules=["czarina"],
         deals=f"{TRAIN_FROM}-{TRAIN_FROM + 29}",
         workers=HERE,
