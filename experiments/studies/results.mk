@@ -101,15 +101,15 @@ $(OUT)/trained/%/done.json:
 # $(call runs,LABEL,AGENT,FOLDERS): trainings as players with one label
 runs = $(foreach run,$(3),$(1)=$(2):$(run))
 
-learning: $(LEARNED_IN) $(OUT)/trained/distinct/done.json
+learning: $(LEARNED_IN) $(OUT)/distinct/maskable_ppo-four-seasons/done.json
 	$(FOUR) compare --play deterministic --deals $(call few,0-9,0-999) --out $(OUT)/learning \
 		--agents heuristic $(foreach each,$(CURVES),$(call runs,$(each),$(firstword $(subst -, \
 		,$(each))),$(SEEDS:%=$(OUT)/trained/$(each)-seed-%)))
 	$(call store,learning/summary.csv,$(RESULTS)/learning.csv)
 	$(call store,trained/$(lastword $(CURVES))-seed-0/progress.csv,$(RESULTS)/moves.csv)
-	$(call store,trained/distinct/progress.csv,$(RESULTS)/moves-distinct.csv)
+	$(call store,distinct/maskable_ppo-four-seasons/progress.csv,$(RESULTS)/moves-distinct.csv)
 
-$(OUT)/trained/distinct/done.json:
+$(OUT)/distinct/maskable_ppo-four-seasons/done.json:
 	$(call train,--agent maskable_ppo --core-minutes $(call few,0.2,10) --set mask=distinct)
 
 # --- Small games, chances.
