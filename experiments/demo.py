@@ -14,16 +14,12 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 from four_seasons_env.engine.deals import TEST
 from four_seasons_env.experiments.command_line import run_command
 from four_seasons_env.experiments.parallel.blocks import check_deals
 from four_seasons_env.experiments.train import Train, check_minutes, train
 from four_seasons_env.rules import get_rules
-
-if TYPE_CHECKING:
-    from four_seasons_env.game import Game
 
 LEARNER = "next_deal_ppo"
 TRAINED = "trained"
@@ -34,11 +30,6 @@ PLAYED = ("greedy", "heuristic")
 
 QUICK = ("play_candidates=100", "play_expansions=160", "play_endings=search")
 """Hyperparameters for play that is twice as fast and wins about two points less."""
-
-_FRAME, _LAST = 140, 3000
-"""Milliseconds of a picture, and of the last picture."""
-_COLOURS = 24
-"""Colours of an animation; more make a larger file."""
 
 
 @dataclass
@@ -68,6 +59,7 @@ def demo(run: Demo) -> Path:
     from four_seasons_env.experiments.compare import Compare, compare
     from four_seasons_env.experiments.matches.play import play_game
     from four_seasons_env.experiments.report import Report, report
+    from four_seasons_env.rendering.picture import save_animation
 
     console = Console()
     started = time.monotonic()
@@ -127,32 +119,6 @@ def _game_to_show(compared: Path) -> tuple[int, bool]:
     played = read_results(compared)
     own = played[played["agent"] == TRAINED].sort_values(["won", "deal"], ascending=[False, True])
     return int(own["deal"].iloc[0]), bool(own["won"].iloc[0])
-
-
-def save_animation(positions: list[Game], path: Path, **how: Any) -> None:
-    """Write a game as a GIF: a picture per move, one for several cards put up in a row.
-
-    Args:
-        positions: positions of the game, first to last.
-        path: file of the GIF.
-        **how: arguments of `four_seasons_env.rendering.draw_svg`.
-    """
-    from PIL import Image
-
-    from four_seasons_env.rendering.picture import paint
-
-    shown = [
-        game
-        for game, after in zip(positions, [*positions[1:], None], strict=True)
-        if after is None or after.cards_up == game.cards_up
-    ]
-    # One palette for all pictures, of one in the middle, where piles and foundations have cards.
-    pictures = [Image.fromarray(paint(game, **how)) for game in shown]
-    palette = pictures[len(pictures) // 2].quantize(_COLOURS)
-    frames = [picture.quantize(palette=palette, dither=Image.Dither.NONE) for picture in pictures]
-    path.parent.mkdir(parents=True, exist_ok=True)
-    times = [_FRAME] * (len(frames) - 1) + [_LAST]
-    frames[0].save(path, save_all=True, append_images=frames[1:], duration=times, loop=0)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -4,7 +4,8 @@
 
 Folders of `four-seasons compare` give tables and plots. Folders of `four-seasons train`, or with
 such folders in them, give learning curves. The page is one self-contained HTML file, `report.html`
-in the first folder. Every number comes from the files in the folders.
+in the first folder. Every number comes from the files in the folders. A CSV file with the columns
+`steps` and `win_rate` gives the learning curve of a training of your own.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ class Report:
     """Make a page of runs."""
 
     runs: tyro.conf.Positional[list[Path]]
-    """Folders of comparisons and trainings."""
+    """Folders of comparisons and trainings, and CSV files of learning curves."""
     census: Path | None = None
     """Folder of `experiments/studies/census.py`, for the ceiling.
     Without this flag: the stored census of the test deals."""
@@ -41,17 +42,19 @@ def report(run: Report) -> Path:
         ValueError: if no folder is given, or a file in one is damaged.
         FileNotFoundError: for a folder without a training or comparison.
     """
+    curves = [each for each in run.runs if each.suffix == ".csv"]
+    folders = [each for each in run.runs if each not in curves]
     if not run.runs:
         raise ValueError("name at least one folder of a comparison or training")
-    comparisons, trainings = _folders(run.runs)
+    comparisons, trainings = _folders(folders)
 
     from four_seasons_env.experiments.reporting.report_page import report_page
     from four_seasons_env.experiments.results.ceiling import read_census
 
-    out = run.out or run.runs[0]
+    out = run.out or (folders[0] if folders else curves[0].parent)
     if out.suffix != ".html":
         out = out / "report.html"
-    write_atomically(out, report_page(comparisons, trainings, read_census(run.census)))
+    write_atomically(out, report_page(comparisons, trainings, read_census(run.census), curves))
     return out
 
 

@@ -7,6 +7,8 @@ chance of winning, the solver's verdict on the true deal, and the losing move. T
 game (`four_seasons_env.records`):
 
     four-seasons review --record games.jsonl --line 3 --out page.html
+
+`--gif game.gif` animates the game, with or without a page.
 """
 
 from __future__ import annotations
@@ -33,8 +35,10 @@ OTHERS = ("heuristic", "planner")
 class Review:
     """Review a game."""
 
-    out: Path
+    out: Path | None = None
     """HTML file of the page."""
+    gif: Path | None = None
+    """GIF file of an animation of the game; needs the extra `render`."""
     rules: str = "four-seasons"
     """Rule set by name; a changed one in quotes, as in 'czarina(piles=4)'."""
     agent: str = "planner"
@@ -52,12 +56,14 @@ class Review:
 
 
 def review(run: Review) -> None:
-    """Write the page of a game.
+    """Write the page of a game, an animation of it, or both.
 
     Raises:
         ValueError: for a wrong flag.
         FileNotFoundError: if there is no such file of games.
     """
+    if not (run.out or run.gif):
+        raise ValueError("give --out page.html, --gif game.gif or both")
     if not run.seconds > 0:
         raise ValueError(f"--seconds must be more than 0, not {run.seconds:g}")
     if run.line < 1:
@@ -65,13 +71,23 @@ def review(run: Review) -> None:
     get_rules(run.rules)
     split_name(run.agent)
     check_deal(run.deal)
-    run.out.parent.mkdir(parents=True, exist_ok=True)  # fails before the game is played
+    for path in filter(None, (run.out, run.gif)):
+        path.parent.mkdir(parents=True, exist_ok=True)  # fails before the game is played
 
+    from four_seasons_env.experiments.matches.verdicts import useful_moves
     from four_seasons_env.experiments.reporting.review_page import review_page
     from four_seasons_env.files import write_atomically
 
-    write_atomically(run.out, review_page(review_game(_record(run), run.seconds)))
-    print(f"saved in {run.out}")
+    record = _record(run)
+    if run.gif:
+        from four_seasons_env.rendering.picture import save_animation
+
+        positions = record.positions()
+        save_animation(positions[: useful_moves(positions) + 1], run.gif, width=280)
+        print(f"saved in {run.gif}")
+    if run.out:
+        write_atomically(run.out, review_page(review_game(record, run.seconds)))
+        print(f"saved in {run.out}")
 
 
 def _record(run: Review) -> Record:

@@ -48,12 +48,14 @@ FROM_ELSEWHERE = re.compile(r"<(?:script|img|iframe|link)\b[^>]*(?:src|href)=[\"
 def test_examples_of_pages_run(
     page: Path, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    code = "\n".join(EXAMPLE.findall(page.read_text()))
+    examples = EXAMPLE.findall(page.read_text())
+    examples.sort(key=lambda each: RECORDED not in each)  # first, because it runs alone
+    code = "\n".join(examples)
     for text, shorter in SHORTER.items():
         code = code.replace(text, shorter)
     if RECORDED in code:
         folder = tmp_path_factory.mktemp("games")
-        append_record(folder / "17-17.jsonl.gz", play_game("heuristic", "four-seasons", 17))
+        append_record(folder / "14-14.jsonl.gz", play_game("heuristic", "four-seasons", 14))  # won
         code = code.replace(RECORDED, repr(str(folder)))
     run_python("-c", code, cwd=tmp_path)
     assert not list(tmp_path.iterdir())

@@ -27,6 +27,7 @@ from four_seasons_env.experiments.results.comparison import (
     summarise_folder,
 )
 from four_seasons_env.experiments.results.summary import BASELINE, labels, ranked, summarise_seeds
+from four_seasons_env.experiments.results.tables import read_table
 from four_seasons_env.experiments.results.training_run import (
     DONE,
     STEPS,
@@ -74,7 +75,10 @@ _CEILING_NOTE = (
 
 
 def report_page(
-    comparisons: list[Path], trainings: list[Path], census: pd.DataFrame | None
+    comparisons: list[Path],
+    trainings: list[Path],
+    census: pd.DataFrame | None,
+    curves: Sequence[Path] = (),
 ) -> bytes:
     """The page as HTML.
 
@@ -82,6 +86,7 @@ def report_page(
         comparisons: folders of comparisons.
         trainings: folders of trainings.
         census: results of `experiments/studies/census.py`, for the ceiling, or None.
+        curves: CSV files of learning curves.
     """
     # The answer comes first, in a sentence that needs no statistics. Then each comparison, with its
     # table before its plots, and learning, which is how the agents came about. Each part ends with
@@ -91,6 +96,8 @@ def report_page(
         parts += _comparison(folder, census)
     if trainings:
         parts += _trainings(trainings, comparisons)
+    if curves:
+        parts += _own_curves(curves)
     return write_page("report", _TITLE, "\n".join(parts))
 
 
@@ -193,6 +200,28 @@ def _trainings(folders: list[Path], comparisons: list[Path]) -> Iterator[str]:
         yield element("p", _LEARNING_NOTE, "note")
     yield element("h3", "Source of the trainings")
     yield _commands(abouts.values())
+
+
+def _own_curves(files: Sequence[Path]) -> Iterator[str]:
+    """Learning curves of other programs, with a colour for each file.
+
+    Raises:
+        ValueError: for a file without steps and win rates.
+    """
+    curves = []
+    for path in files:
+        table = read_table(path)
+        if missing := {"steps", "win_rate"} - {*table}:
+            raise ValueError(f"{path} has no column {' or '.join(sorted(missing))}")
+        table = table[["steps", "win_rate"]].dropna().apply(pd.to_numeric, errors="coerce")
+        if table["steps"].isna().any() or not table["win_rate"].between(0, 1).all():
+            raise ValueError(f"{path} must have numbers as steps, and a win_rate of 0 to 1")
+        curves.append(table.assign(name=path.stem, run=str(path), spent=table["steps"]))
+    title = "Other learning curves"
+    yield element("h2", title)
+    draw = partial(plot_learning, pd.concat(curves), title, budget="steps", references={})
+    yield _picture(title, draw)
+    yield element("p", f"From {', '.join(map(str, files))}.", "note")
 
 
 def _learner(run: dict[str, Any]) -> str:

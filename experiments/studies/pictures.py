@@ -18,11 +18,10 @@ import urllib.request
 from pathlib import Path
 
 from four_seasons_env.experiments.command_line import ROOT
-from four_seasons_env.experiments.demo import save_animation
 from four_seasons_env.experiments.matches.play import play_game
 from four_seasons_env.experiments.review import main as review
 from four_seasons_env.game import Game
-from four_seasons_env.rendering.picture import save_picture
+from four_seasons_env.rendering.picture import save_animation, save_picture
 from four_seasons_env.rules import RULES, file_name
 
 DEAL = 17

@@ -13,6 +13,7 @@ import webbrowser
 from collections.abc import Sequence
 from pathlib import Path
 
+from four_seasons_env.agents import make_agent
 from four_seasons_env.engine.deals import check_deal, deck_text, parse_deck
 from four_seasons_env.play.session import Keep, Session
 from four_seasons_env.records import Record, append_record, missing_break
@@ -26,6 +27,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--deal", type=int, help="number of the deal (default: any)")
     parser.add_argument("--deck", help="the cards, first dealt first, such as '6D 10H Q♠ ...'")
+    parser.add_argument("--agent", default="", help="agent for hints, such as my_module:MyAgent")
     parser.add_argument(
         "--host", default="127.0.0.1", help="address to listen on (default: %(default)s)"
     )
@@ -112,7 +114,7 @@ def _serve(
             # in a thread: a browser in the terminal would keep the server from its answer
             threading.Thread(target=webbrowser.open, args=(url,), daemon=True).start()
         hosts = ["*"] if host in ("0.0.0.0", "::") else [*LOOPBACK, name, *options.allow_host]
-        config = uvicorn.Config(make_app(hosts, keep, start), log_level="warning")
+        config = uvicorn.Config(make_app(hosts, keep, start, options.agent), log_level="warning")
         uvicorn.Server(config).run(sockets=[listener])
 
 
@@ -130,6 +132,8 @@ def main(argv: Sequence[str] | None = None) -> None:
         raise ValueError("give --deal or --deck, not both")
     if not 0 <= options.port < 2**16:
         raise ValueError(f"--port must be 0 to 65535, not {options.port}")
+    if options.agent:
+        make_agent(options.agent, rules)  # refuses a wrong name
     keep = _keeper(options.record, options.player)
     with contextlib.suppress(KeyboardInterrupt):
         _serve((rules, deck or deal), options, keep)

@@ -24,16 +24,16 @@ _FIRST, _LAST = "planner", "random"
 
 
 @functools.cache
-def advisers(rules: Rules) -> tuple[str, ...]:
-    """The agents that can play a rule set with the installed extras, the planner first."""
+def advisers(rules: Rules, own: str = "") -> tuple[str, ...]:
+    """The agents that can play a rule set with the installed extras: `own`, the planner, others."""
     able = []
-    for name in AGENTS:
+    for name in dict.fromkeys(filter(None, (own, *AGENTS))):
         try:
             _adviser(name, rules)
         except (ImportError, OSError, ValueError):
             continue
         able.append(name)
-    return tuple(sorted(able, key=lambda name: (name == _LAST, name != _FIRST)))
+    return tuple(sorted(able, key=lambda name: (name != own, name == _LAST, name != _FIRST)))
 
 
 @functools.lru_cache(maxsize=32)
@@ -70,16 +70,20 @@ def new_moves(game: Game, past: Iterable[tuple[Game, Move]] = ()) -> list[Move]:
 
 
 def choose(
-    name: str, game: Game, past: Iterable[tuple[Game, Move]] = (), seed: int = 0
+    name: str,
+    game: Game,
+    past: Iterable[tuple[Game, Move]] = (),
+    seed: int = 0,
+    own: str = "",
 ) -> Move | None:
     """The move that an agent chooses among `new_moves`; None if there are none.
 
-    It sees a public copy of the position (`engine.kernel.public_copy`).
+    It sees a public copy of the position (`engine.kernel.public_copy`). It is one of `advisers`.
 
     Raises:
         ValueError: for an agent that cannot play these rules here, or a game that is over.
     """
-    known = advisers(game.rules)
+    known = advisers(game.rules, own)
     if name not in known:
         raise ValueError(f"unknown agent {name!r} for {game.rules.name!r}: {nearest(name, known)}")
     if game.is_over:

@@ -117,10 +117,13 @@ class Application:
     copies of a game.
     """
 
-    def __init__(self, keep: Keep | None, start: tuple[Rules, int | str | None]) -> None:
+    def __init__(
+        self, keep: Keep | None, start: tuple[Rules, int | str | None], agent: str
+    ) -> None:
         self._sessions: dict[str, Session] = {}
         self._start = start
         self._keep = keep
+        self._agent = agent
 
     def routes(self) -> list[Route | Mount]:
         """The routes of the server."""
@@ -164,7 +167,7 @@ class Application:
         rules = get_rules(request.query_params.get("rules", "four-seasons"))
         return JSONResponse(
             {
-                "agents": await _think(advice.advisers, rules),
+                "agents": await _think(advice.advisers, rules, self._agent),
                 "chance": await _think(advice.can_judge, rules),
             }
         )
@@ -224,7 +227,7 @@ class Application:
         """An agent's move, and the value of each move."""
         agent, session = request.query_params.get("agent", ""), self._session(request)
         shown, game, past = session.game, session.game.copy(), session.past
-        move = await _think(advice.choose, agent, game, past)
+        move = await _think(advice.choose, agent, game, past, own=self._agent)
         lost = await _think(advice.is_lost, game)
         if lost or move is None:
             words = LOST if lost else NOTHING_NEW
@@ -263,15 +266,15 @@ class Application:
         return JSONResponse({"verdict": verdict})
 
 
-def _advise(ask: Callable[..., Any], *args: Any) -> Any:
+def _advise(ask: Callable[..., Any], *args: Any, **how: Any) -> Any:
     """Ask an adviser after those who have asked before."""
     with _thinking:
-        return ask(*args)
+        return ask(*args, **how)
 
 
-async def _think(ask: Callable[..., Any], *args: Any) -> Any:
+async def _think(ask: Callable[..., Any], *args: Any, **how: Any) -> Any:
     """Ask an adviser in another thread, so that the server can answer other requests."""
-    return await run_in_threadpool(_advise, ask, *args)
+    return await run_in_threadpool(_advise, ask, *args, **how)
 
 
 def warm_up() -> None:
@@ -328,6 +331,7 @@ def make_app(
     hosts: Sequence[str] = LOOPBACK,
     keep: Keep | None = None,
     start: tuple[Rules, int | str | None] = (RULES["four-seasons"], None),
+    agent: str = "",
 ) -> Starlette:
     """The application.
 
@@ -336,9 +340,10 @@ def make_app(
             protects a server on loopback from pages whose DNS name points at loopback.
         keep: called with each session whose game ends.
         start: the rule set and the deal to open first: a number, a deck's text, or None for any.
+        agent: name of another agent that gives hints, such as "my_module:MyAgent".
     """
     return Starlette(
-        routes=Application(keep, start).routes(),
+        routes=Application(keep, start, agent).routes(),
         middleware=[
             Middleware(BaseHTTPMiddleware, dispatch=_check_host(hosts)),
             Middleware(BaseHTTPMiddleware, dispatch=_check_again),

@@ -1,8 +1,9 @@
-"""A position as pixels: the SVG drawing, rasterised by pygame-ce (the extra `render`)."""
+"""Positions as pixels: the SVG drawing, rasterised by pygame-ce (the extra `render`)."""
 
 from __future__ import annotations
 
 import io
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,11 @@ try:
     import pygame
 except ModuleNotFoundError as error:
     raise missing_extra("a picture", error) from error
+
+_FRAME, _LAST = 140, 3000
+"""Milliseconds of a picture, and of the last picture."""
+_COLOURS = 24
+"""Colours of an animation; more make a larger file."""
 
 
 def paint(position: Position, **how: Any) -> NDArray[np.uint8]:
@@ -51,3 +57,33 @@ def save_picture(position: Position, path: str | Path, **how: Any) -> None:
         pygame.image.save(pygame.surfarray.make_surface(picture), path)
     else:
         raise ValueError(f"a picture's suffix must be .svg or .png, not {path.suffix!r}")
+
+
+def save_animation(positions: Sequence[Position], path: str | Path, **how: Any) -> None:
+    """Write a game as a GIF: a picture per move, one for several cards put up in a row.
+
+    Args:
+        positions: positions of the game, first to last.
+        path: file of the GIF.
+        **how: arguments of `draw_svg`.
+
+    Raises:
+        ValueError: for another suffix than .gif.
+    """
+    from PIL import Image
+
+    path = Path(path)
+    if path.suffix != ".gif":
+        raise ValueError(f"an animation's suffix must be .gif, not {path.suffix!r}")
+    shown = [
+        game
+        for game, after in zip(positions, [*positions[1:], None], strict=True)
+        if after is None or after.cards_up == game.cards_up
+    ]
+    # One palette for all pictures, of one in the middle, where piles and foundations have cards.
+    pictures = [Image.fromarray(paint(game, **how)) for game in shown]
+    palette = pictures[len(pictures) // 2].quantize(_COLOURS)
+    frames = [picture.quantize(palette=palette, dither=Image.Dither.NONE) for picture in pictures]
+    path.parent.mkdir(parents=True, exist_ok=True)
+    times = [_FRAME] * (len(frames) - 1) + [_LAST]
+    frames[0].save(path, save_all=True, append_images=frames[1:], duration=times, loop=0)

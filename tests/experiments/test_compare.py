@@ -275,6 +275,22 @@ def test_report_has_the_answer_first(
     assert _curves(others)[1] == ("minutes" if budget == "steps" else budget)
 
 
+def test_report_shows_curves_of_other_programs(tmp_path: Path) -> None:
+    curve = tmp_path / "mine.csv"
+    curve.write_text("steps,loss,win_rate\n0,2,0\n50,1,\n100,1,0.25\n")
+    page = report(Report([curve]))
+    assert page == tmp_path / "report.html"
+    assert "Other learning curves" in page.read_text() and "data:image/png" in page.read_text()
+    for content, message in (
+        ("steps,won\n0,0\n", "has no column win_rate"),
+        ("steps,win_rate\n0,25\n", "a win_rate of 0 to 1"),
+        ("steps,win_rate\nx,0.5\n", "numbers as steps"),
+    ):
+        curve.write_text(content)
+        with pytest.raises(ValueError, match=rf"mine\.csv .*{message}"):
+            report(Report([curve]))
+
+
 @pytest.mark.parametrize("damage", DAMAGE)
 def test_report_rejects_damaged_results(tmp_path: Path, damage: Callable[[Path], None]) -> None:
     compare(comparison(tmp_path, "heuristic", "greedy"))

@@ -191,12 +191,15 @@ def test_a_recorded_game_is_reviewed(tmp_path, capsys):
         file.write('{"rules": "czarina", "mov')  # by a process that was interrupted
     append_record(games, Record("simplicity", ("deal",), deal=17, player="Ada"))
     flags = ["--record", str(games), "--seconds", "1", "--out", str(page)]
-    review_command([*flags, "--line", "3"])
+    review_command([*flags, "--line", "3", "--gif", str(tmp_path / "game.gif")])
+    assert (tmp_path / "game.gif").read_bytes().startswith(b"GIF")
     assert "Ada: simplicity, deal 17" in page.read_text()
     assert "is not known for these rules" in page.read_text()
     for wrong, message in (
         ([*flags, "--line", "2"], "games.jsonl, line 2: a record must be a JSON object"),
         ([*flags, "--line", "4"], "has no game in line 4"),
+        (flags[:2], "give --out page.html, --gif game.gif or both"),
+        ([*flags[:2], "--line", "3", "--gif", "game.png"], "must be .gif, not '.png'"),
         (["--agent", "planner:nowhere", "--out", str(page)], "no weights at nowhere"),
     ):
         with pytest.raises(SystemExit):

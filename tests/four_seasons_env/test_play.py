@@ -244,6 +244,27 @@ def test_agents_and_the_solver_advise(client):
     assert client.get(f"{path}/verdict").json() == {"verdict": "won"}
 
 
+class Last:
+    """An agent that chooses the last move."""
+
+    def act(self, games, masks, rng):
+        return [mask.nonzero()[0][-1] for mask in masks]
+
+
+def test_an_own_agent_advises(capsys):
+    testclient = pytest.importorskip("starlette.testclient", reason="needs the extra 'play'")
+    from four_seasons_env.play.server import make_app
+
+    name = f"{__name__}:Last"
+    client = testclient.TestClient(make_app(agent=name), base_url="http://localhost")
+    assert client.get("/api/advisers").json()["agents"][:2] == [name, "planner"]
+    view, path = new_game(client)
+    assert client.get(f"{path}/hint?agent={name}").json()["move"] == view["legal"][-1]["move"]
+    with pytest.raises(SystemExit):
+        main(["play", "--agent", "heurstic"])
+    assert "did you mean 'heuristic'?" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(("rules", "agent"), [("czarina", "greedy"), ("simplicity", "random")])
 def test_advice_leads_to_new_positions(client, rules, agent):
     """Until a won game, a lost one, or one where only old positions are left."""
