@@ -190,10 +190,14 @@ def read_settings(schema: type[S], path: Path, overrides: Iterable[str] = ()) ->
         ValueError: for an unknown key, naming the nearest one, or a value of a wrong type.
     """
     values: dict[str, Any] = read_yaml(path)
+    given = set()
     for text in overrides:
         key, equals, value = text.partition("=")
         if not equals:
             raise ValueError(f"a hyperparameter must be key=value, not {text!r}")
+        if key.strip() in given:
+            raise ValueError(f"hyperparameter {key.strip()!r} must be given once")
+        given.add(key.strip())
         values[key.strip()] = parse_yaml(value, key)
     return make_settings(schema, values, path.stem)
 
@@ -216,6 +220,17 @@ def make_settings(schema: type[S], values: dict[str, Any], agent: str) -> S:
         raise ValueError(f"hyperparameters of {agent}: {error}") from None
 
 
+class _Loader(yaml.SafeLoader):
+    """PyYAML's own takes the last of several values of a key, although YAML forbids them."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+        keys = [key.value for key, _ in node.value]
+        for key in keys:
+            if keys.count(key) > 1:
+                raise ValueError(f"{key!r} must be given once")
+        return super().construct_mapping(node, deep)
+
+
 def parse_yaml(text: str, what: str) -> Any:
     """The value of a YAML text.
 
@@ -227,7 +242,7 @@ def parse_yaml(text: str, what: str) -> Any:
         ValueError: if it is not YAML.
     """
     try:
-        return yaml.safe_load(text)
+        return yaml.load(text, _Loader)
     # ValueError: a date such as 2021-02-31; RecursionError: brackets without end
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         raise ValueError(f"{what} is not YAML: {' '.join(str(error).split())[:200]}") from None

@@ -9,7 +9,8 @@ started again, it plays only the missing blocks of deals.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -23,8 +24,8 @@ from four_seasons_env.experiments.parallel.blocks import (
     run_blocks,
 )
 from four_seasons_env.experiments.parallel.pool import Workers
-from four_seasons_env.experiments.results.comparison import open_comparison
-from four_seasons_env.experiments.results.out_folder import check_out
+from four_seasons_env.experiments.results.comparison import Manifest, open_comparison
+from four_seasons_env.experiments.results.out_folder import check_out, locked
 from four_seasons_env.rules import file_name, get_rules
 
 if TYPE_CHECKING:
@@ -89,27 +90,28 @@ def compare(run: Compare) -> None:
 
     # The census first: a wrong folder is reported before hours of play.
     census = read_census(run.census)
-    results = play_all(run)
-    summary = summarise_folder(run.out, results, census)
-    cells = as_text(summary)
-    write_csv(run.out / "summary.csv", summary)
-    write_csv(run.out / "seeds.csv", summarise_seeds(results))
-    write_atomically(run.out / "table.md", as_markdown(cells).encode())
-    shown = cells[[name for name in BRIEF if name in cells]]
-    write_atomically(run.out / "table.tex", as_latex(shown).encode())
-    for rules, played in results.groupby("rules", sort=False):
-        title, name = f"{rules}, {deals_as_text(played)}", file_name(str(rules))
-        own = summary[summary["rules"] == rules]
-        plot_win_rates(own, title, run.out / f"win_rates-{name}.png")
-        print_table(to_print(own, PRINTED), title)
-        measured = own[own["adjusted"].notna()] if "adjusted" in own else own[:0]
-        if len(measured):
-            print_table(to_print(measured, LUCK_PRINTED), "without the luck of the cards")
-        print(f"{rules}, {what_is_certain(played)}")
-    print(
-        f"saved in {run.out}: results.csv (a row per game), summary.csv, seeds.csv, table.md, "
-        "table.tex and win_rates-*.png"
-    )
+    with _opened(run) as manifest:
+        results = _play(run, manifest)
+        summary = summarise_folder(run.out, results, census)
+        cells = as_text(summary)
+        write_csv(run.out / "summary.csv", summary)
+        write_csv(run.out / "seeds.csv", summarise_seeds(results))
+        write_atomically(run.out / "table.md", as_markdown(cells).encode())
+        shown = cells[[name for name in BRIEF if name in cells]]
+        write_atomically(run.out / "table.tex", as_latex(shown).encode())
+        for rules, played in results.groupby("rules", sort=False):
+            title, name = f"{rules}, {deals_as_text(played)}", file_name(str(rules))
+            own = summary[summary["rules"] == rules]
+            plot_win_rates(own, title, run.out / f"win_rates-{name}.png")
+            print_table(to_print(own, PRINTED), title)
+            measured = own[own["adjusted"].notna()] if "adjusted" in own else own[:0]
+            if len(measured):
+                print_table(to_print(measured, LUCK_PRINTED), "without the luck of the cards")
+            print(f"{rules}, {what_is_certain(played)}")
+        print(
+            f"saved in {run.out}: results.csv (a row per game), summary.csv, seeds.csv, table.md, "
+            "table.tex and win_rates-*.png"
+        )
 
 
 def _check(run: Compare) -> None:
@@ -124,6 +126,37 @@ def _check(run: Compare) -> None:
     run.workers.check()
 
 
+@contextmanager
+def _opened(run: Compare) -> Iterator[Manifest]:
+    """Check a comparison, and have its folder to oneself within a block; see `play_all`."""
+    names = [split_name(agent) for agent in run.agents]
+
+    from four_seasons_env.experiments.matches.task import meter_for
+
+    check_deals(run.deals)
+    check_out(run.out, "comparison")
+    rule_sets = rule_set_names(run.rules)
+    # Agents and meters are made before anything is written: one that is missing leaves no folder.
+    players = {rules: find_players(names, rules, run.play) for rules in rule_sets}
+    luck = {rules: meter_for(get_rules(rules)).name for rules in rule_sets if run.luck}
+    with locked(run.out):
+        check_out(run.out, "comparison")  # again: it may have been in use since, until now
+        yield open_comparison(run.out, players, run.deals, run.seed, run.record, luck)
+
+
+def _play(run: Compare, manifest: Manifest) -> pd.DataFrame:
+    """Play the blocks of a checked comparison that are missing, and return all results."""
+    from four_seasons_env.experiments.matches.task import load_block, play_block, tasks_of
+
+    tasks = [task for own in tasks_of(run.out, manifest) for task in own]
+    results = run_blocks(play_block, tasks, "playing", run.workers, load_block)
+    listed = {path for task in tasks for path in (task.part, task.games)}
+    for path in (run.out / "parts").rglob("*-*.*"):
+        if path.is_file() and path not in listed:  # a block at an end that has grown since
+            path.unlink()
+    return results
+
+
 def play_all(run: Compare) -> pd.DataFrame:
     """Play the blocks that are missing, and return all results, a row per game.
 
@@ -134,31 +167,11 @@ def play_all(run: Compare) -> pd.DataFrame:
         ValueError: for an unknown agent or rule set, weights that cannot be used, or a folder with
             another comparison.
         FileNotFoundError: if there are no weights.
-        RuntimeError: if a block of deals could not be played, after all others have been.
+        RuntimeError: if a block of deals could not be played, after all others have been, or if
+            another process uses the folder.
     """
-    names = [split_name(agent) for agent in run.agents]
-
-    from four_seasons_env.experiments.matches.task import (
-        load_block,
-        meter_for,
-        play_block,
-        tasks_of,
-    )
-
-    check_deals(run.deals)
-    check_out(run.out, "comparison")
-    rule_sets = rule_set_names(run.rules)
-    # Agents and meters are made before anything is written: one that is missing leaves no folder.
-    players = {rules: find_players(names, rules, run.play) for rules in rule_sets}
-    luck = {rules: meter_for(get_rules(rules)).name for rules in rule_sets if run.luck}
-    manifest = open_comparison(run.out, players, run.deals, run.seed, run.record, luck)
-    tasks = [task for own in tasks_of(run.out, manifest) for task in own]
-    results = run_blocks(play_block, tasks, "playing", run.workers, load_block)
-    listed = {path for task in tasks for path in (task.part, task.games)}
-    for path in (run.out / "parts").rglob("*-*.*"):
-        if path.is_file() and path not in listed:  # a block at an end that has grown since
-            path.unlink()
-    return results
+    with _opened(run) as manifest:
+        return _play(run, manifest)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -87,7 +87,7 @@ def demo(run: Demo) -> Path:
         )
     )
 
-    console.rule("2 of 3: comparison on held-out deals")
+    console.rule("2 of 3: comparison on test deals")
     compare(
         Compare(
             out=compared,

@@ -23,7 +23,7 @@ from four_seasons_env.agents.training import Learner, get_learner, make_settings
 from four_seasons_env.engine.deals import TRAIN_FROM
 from four_seasons_env.experiments.command_line import check_seed, progress_bar, run_command
 from four_seasons_env.experiments.parallel.pool import Pool, Workers, started_pool
-from four_seasons_env.experiments.results.out_folder import provenance, write_json
+from four_seasons_env.experiments.results.out_folder import locked, provenance, write_json
 from four_seasons_env.experiments.results.training_run import (
     DONE,
     RUN,
@@ -80,6 +80,7 @@ def train(run: Train) -> None:
             resumed run.
         FileExistsError: if the folder is not empty and the run is not resumed.
         FileNotFoundError: if there is nothing to resume.
+        RuntimeError: if another process uses the folder.
     """
     stored = read_run(run.out) if run.resume else None
     if stored:
@@ -89,17 +90,19 @@ def train(run: Train) -> None:
     settings = _read_settings(run, kind, rules, stored)
     if run.minutes is None and run.core_minutes is None:
         run = dataclasses.replace(run, steps=run.steps or kind.run_steps)
-    if (run.out / DONE).is_file():
-        print(f"{run.out} is finished already")
-        return
-    if not stored:
-        about = {
-            "run": dataclasses.asdict(run) | {"out": str(run.out)},
-            "rules": dataclasses.asdict(rules),
-            "hyperparameters": dataclasses.asdict(settings),
-        }
-        write_json(run.out / RUN, about | provenance())
-    _train(run, kind, settings, rules)
+    with locked(run.out):
+        if stored and (run.out / DONE).is_file():
+            print(f"{run.out} is finished already")
+            return
+        if not stored:
+            check_new_run(run.out)  # again: it may have been in use since, until now
+            about = {
+                "run": dataclasses.asdict(run) | {"out": str(run.out)},
+                "rules": dataclasses.asdict(rules),
+                "hyperparameters": dataclasses.asdict(settings),
+            }
+            write_json(run.out / RUN, about | provenance())
+        _train(run, kind, settings, rules)
 
 
 def _resumed(run: Train, stored: dict[str, Any]) -> Train:

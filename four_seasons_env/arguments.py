@@ -135,7 +135,10 @@ _MODULES = {
     "render": ("moviepy", "pygame"),
     "solver": ("pysat",),
     "train": (*_AGENTS, "sb3_contrib", "stable_baselines3", "tensorboard", "torch", "yaml"),
-    "experiments": (*_AGENTS, "joblib", "matplotlib", "pandas", "rich", "scipy", "tyro"),
+    "experiments": (
+        *(*_AGENTS, "filelock", "joblib"),
+        *("matplotlib", "pandas", "rich", "scipy", "tyro"),
+    ),
     "dask": ("dask", "distributed"),
     "ray": ("ray",),
 }

@@ -13,6 +13,7 @@ import os
 import platform
 import signal
 import tempfile
+import threading
 import time
 import traceback
 import warnings
@@ -90,16 +91,27 @@ class Workers:
 def _loky(workers: Workers) -> Iterator[None]:
     from joblib import parallel_config
 
-    start = parallel_config("loky", n_jobs=workers.n_jobs, initializer=_ignore_stops)
+    start = parallel_config(
+        "loky", n_jobs=workers.n_jobs, initializer=_start_worker, initargs=(os.getpid(),)
+    )
     with warnings.catch_warnings(), start:
         warnings.filterwarnings("ignore", _RESTARTED)
         yield
 
 
-def _ignore_stops() -> None:
+def _start_worker(parent: int) -> None:
     """Ignore signals that may reach every process of a terminal; the command ends its workers."""
     for number in (signal.SIGINT, *STOPS):
         signal.signal(number, signal.SIG_IGN)
+    if os.name == "posix":  # elsewhere a process keeps the number of its dead parent
+        threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
+
+
+def _end_with(parent: int) -> None:
+    """End this worker soon after its parent, which may be killed and end nothing."""
+    while os.getppid() == parent:
+        time.sleep(1)
+    os._exit(1)
 
 
 @contextmanager

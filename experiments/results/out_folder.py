@@ -1,7 +1,7 @@
 """Folders of results: what a command may write into, and the origin of what it writes.
 
 A command writes into a new or empty folder, or one of its own kind. It reports a wrong folder
-before it plays or learns.
+before it plays or learns, and has it to itself until it ends.
 """
 
 from __future__ import annotations
@@ -11,6 +11,8 @@ import json
 import os
 import platform
 import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -56,6 +58,32 @@ def check_out(out: Path, kind: str) -> None:
         raise FileExistsError(
             f"{out} is not empty and has no {kind} ({MARKS[kind]}): choose a new folder (--out)"
         )
+
+
+@contextmanager
+def locked(out: Path) -> Iterator[None]:
+    """Have a folder to oneself within a block, which may lock it again.
+
+    The folder is created if necessary. The system unlocks it when the process ends, even if killed.
+
+    Raises:
+        RuntimeError: if another process has locked it.
+    """
+    from filelock import FileLock, Timeout
+
+    out.mkdir(parents=True, exist_ok=True)
+    holder = out / ".holder"  # not in the locked file, which Windows does not let others read
+    lock = FileLock(out / ".lock", timeout=0, is_singleton=True)
+    try:
+        lock.acquire()
+    except Timeout:
+        who = holder.read_text() if holder.is_file() else "another process"
+        raise RuntimeError(f"{out} is in use by {who}") from None
+    try:
+        write_atomically(holder, f"process {os.getpid()} on {platform.node()}".encode())
+        yield
+    finally:
+        lock.release()
 
 
 def check_holds(folder: Path, kind: str) -> None:

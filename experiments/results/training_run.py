@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from four_seasons_env.experiments.results.out_folder import check_out
+from four_seasons_env.experiments.results.out_folder import check_out, locked
 from four_seasons_env.files import whole_folder
 from four_seasons_env.schemas import Amount, Count, Number, Share, read_checked, read_json
 
@@ -99,13 +99,15 @@ def check_new_run(out: Path) -> None:
 
     Raises:
         FileExistsError: if the folder is not empty.
+        RuntimeError: if a run is going on there.
     """
     if (out / RUN).is_file():
-        done = "is finished" if (out / DONE).is_file() else "is unfinished"
-        raise FileExistsError(
-            f"{out} holds a run already, which {done}: resume it (--resume), or choose a new "
-            "folder (--out)"
-        )
+        with locked(out):
+            done = "is finished" if (out / DONE).is_file() else "is unfinished"
+            raise FileExistsError(
+                f"{out} holds a run already, which {done}: resume it (--resume), or choose a new "
+                "folder (--out)"
+            )
     check_out(out, "training")
 
 

@@ -29,7 +29,12 @@ from four_seasons_env.experiments.parallel.blocks import (
     split_deals,
 )
 from four_seasons_env.experiments.parallel.pool import Workers
-from four_seasons_env.experiments.results.out_folder import check_out
+from four_seasons_env.experiments.results.out_folder import (
+    check_out,
+    locked,
+    provenance,
+    write_json,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -135,7 +140,8 @@ def take_census(run: Census) -> pd.DataFrame:
 
     Raises:
         ValueError: for an unknown rule set, or a text that is not a range of deals.
-        RuntimeError: if a block of deals could not be solved, after all others have been.
+        RuntimeError: if a block of deals could not be solved, after all others have been, or if
+            another process uses the folder.
     """
     rule_sets = rule_set_names(run.rules)
     if not run.seconds > 0:
@@ -147,10 +153,10 @@ def take_census(run: Census) -> pd.DataFrame:
     check_deals(run.deals)
     blocks = split_deals(run.deals, BLOCK)
     tasks = [CensusTask(run.out, rules, block, run) for rules in rule_sets for block in blocks]
-    from four_seasons_env.experiments.results.out_folder import provenance, write_json
-
-    write_json(run.out / "census.json", provenance())
-    return run_blocks(solve_block, tasks, "solving", run.workers, lambda _: _load_solver())
+    with locked(run.out):
+        check_out(run.out, "census")  # again: it may have been in use since, until now
+        write_json(run.out / "census.json", provenance())
+        return run_blocks(solve_block, tasks, "solving", run.workers, lambda _: _load_solver())
 
 
 def census(run: Census) -> None:

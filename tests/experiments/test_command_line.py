@@ -2,6 +2,7 @@
 
 import dataclasses
 import os
+import platform
 import re
 import signal
 import subprocess
@@ -15,7 +16,8 @@ import pytest
 from four_seasons_env.__main__ import GROUPS, main
 from four_seasons_env.experiments import train
 from four_seasons_env.experiments.command_line import ROOT, run_command
-from four_seasons_env.experiments.results.out_folder import MARKS
+from four_seasons_env.experiments.results.out_folder import MARKS, locked
+from four_seasons_env.experiments.studies.census import Census, take_census
 from tests.helpers import cards_in_order, run_python
 
 WITHOUT_OUT = ("play", "rules", "solve", "verify")
@@ -118,6 +120,38 @@ def test_folder_of_another_kind(command: str, tmp_path: Path, monkeypatch, capsy
         assert line.startswith(f"error: {out} ")
         assert f"is not empty and has no {kind} (" in line
         assert [each.name for each in out.iterdir()] == [mark]
+
+
+HOLDS = """
+import sys
+from pathlib import Path
+from four_seasons_env.experiments.results.out_folder import locked
+with locked(Path(sys.argv[1])):
+    print("locked", flush=True)
+    sys.stdin.read()
+"""
+
+
+def test_a_folder_in_use_is_refused(tmp_path: Path, monkeypatch, capsys) -> None:
+    """Until the process ends, even if it is killed."""
+    holder = subprocess.Popen(
+        [sys.executable, "-c", HOLDS, str(tmp_path)],
+        cwd=ROOT,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    )
+    assert holder.stdout and holder.stdout.readline()
+    used = f"{tmp_path} is in use by process {holder.pid} on {platform.node()}"
+    for command, (flags, _) in WRITES.items():
+        assert call(monkeypatch, command, *flags, "--out", str(tmp_path)) == 2
+        assert capsys.readouterr().err == f"error: {used}\n"
+    with pytest.raises(RuntimeError, match=re.escape(used)):
+        take_census(Census(tmp_path, deals="0"))
+    assert all(each.name[0] == "." for each in tmp_path.iterdir())
+    holder.kill()
+    holder.communicate()
+    with locked(tmp_path), locked(tmp_path):
+        pass
 
 
 def test_only_own_code_has_a_traceback(tmp_path: Path, monkeypatch, capsys) -> None:
@@ -288,3 +322,20 @@ def test_ctrl_c_in_all_processes_is_one_line(command: str, tmp_path: Path) -> No
     # On a busy machine, joblib's resource tracker may warn of semaphores as it ends.
     ours = re.sub(r".*resource_tracker.*\n  warnings.warn.*\n", "", printed)
     assert ours.startswith("stopped") and ours.count("\n") == 1, printed
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.name != "posix", reason="SIGKILL is POSIX's")
+def test_a_training_that_goes_on_is_not_resumed(tmp_path: Path, monkeypatch, capsys) -> None:
+    out = tmp_path / "x"
+    process = start("train", STOPPED["train"][0], out)
+    while not (out / "run.json").exists():
+        assert process.poll() is None
+        time.sleep(0.1)
+    for flags in (["--resume"], STOPPED["train"][0]):
+        assert call(monkeypatch, "train", *flags, "--out", str(out)) == 2
+        assert f"is in use by process {process.pid} on " in capsys.readouterr().err
+    process.kill()
+    process.communicate()
+    assert call(monkeypatch, "train", *STOPPED["train"][0], "--out", str(out)) == 2
+    assert "is unfinished: resume it" in capsys.readouterr().err

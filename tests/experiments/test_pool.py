@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 from four_seasons_env.experiments.parallel.pool import Pool, Workers, run_tasks, started_pool
+from tests.helpers import ROOT
 
 
 def total(task: int, *shared: np.ndarray) -> tuple[float, int]:
@@ -94,6 +95,32 @@ def test_a_killed_worker_is_one_line() -> None:
         started_pool(Workers(n_jobs=2)) as pool,
     ):
         pool.map(dies, [0])
+
+
+PARENT = """
+from four_seasons_env.experiments.parallel.pool import Workers, started_pool
+from tests.experiments.test_pool import sleeps
+
+with started_pool(Workers(n_jobs=2)) as pool:
+    pool.map(sleeps, range(2))
+"""
+
+
+def sleeps(_: int) -> None:
+    print("here", flush=True)
+    time.sleep(60)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.name != "posix", reason="processes as POSIX has them")
+def test_workers_end_after_a_killed_parent() -> None:
+    parent = subprocess.Popen([sys.executable, "-c", PARENT], cwd=ROOT, stdout=subprocess.PIPE)
+    assert parent.stdout
+    assert [parent.stdout.readline() for _ in range(2)] == [b"here\n"] * 2
+    parent.kill()
+    killed = time.monotonic()
+    parent.communicate()  # until all processes that could write have ended
+    assert time.monotonic() - killed < 50
 
 
 COMMANDS = [
