@@ -64,7 +64,9 @@ def as_text(summary: pd.DataFrame) -> pd.DataFrame:
 
 def to_print(summary: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
     """Some columns of `as_text`; agents that play in two ways name theirs in a second line."""
-    cells = as_text(summary).assign(agent=[name.replace(", ", ",\n") for name in labels(summary)])
+    cells = as_text(summary)
+    both = zip(labels(summary), cells["agent"], cells["play"], strict=True)
+    cells["agent"] = [agent if who == agent else f"{agent},\n{play}" for who, agent, play in both]
     return cells[[name for name in columns if name in cells]]
 
 

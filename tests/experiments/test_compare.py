@@ -178,7 +178,7 @@ def test_labels_survive_everything(tmp_path: Path, capsys) -> None:
     assert len({path.name.casefold() for path in tmp_path.glob("parts/*/*")}) == len(labels)
     printed = capsys.readouterr().out
     for label in labels:
-        assert all(part in printed for part in label.split())  # a comma may end a line
+        assert label in printed
     compare(run)  # reads what it has written
     page = report(Report([tmp_path])).read_text()
     for label in labels:
