@@ -41,14 +41,14 @@ def versions(name: str) -> str:
 
 
 def run_recipe(name: str) -> list[dict[str, Any]]:
-    """Run the scripts that a page quotes, and return their rows.
+    """Run the scripts that a page links to, and return their rows.
 
     Raises:
         CalledProcessError: if a script fails.
     """
     rows = []
     page = (RECIPES / f"{name}.md").read_text()
-    for script in re.findall(r"<!-- (with_\w+\.py) -->", page):
+    for script in re.findall(r"^\[(with_\w+\.py)\]\(\1\)$", page, re.MULTILINE):
         row = {"page": name, "script": script, "versions": versions(name)}
         with tempfile.TemporaryDirectory() as folder:
             done = subprocess.run(

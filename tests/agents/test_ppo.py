@@ -27,7 +27,9 @@ DEFAULT = RULES["four-seasons"]
 
 def make(name: str, rules: Rules = DEFAULT, *overrides: str, seed: int = 0) -> Ppo:
     kind = get_learner(name)
-    learner = kind(rules, kind.read_settings([*SMALL_RUNS[name], *overrides]), seed)
+    given = {each.partition("=")[0] for each in overrides}
+    small = [each for each in SMALL_RUNS[name] if each.partition("=")[0] not in given]
+    learner = kind(rules, kind.read_settings([*small, *overrides]), seed)
     assert isinstance(learner, Ppo)
     return learner
 
