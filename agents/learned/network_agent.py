@@ -50,6 +50,7 @@ class NetworkAgent:
     ) -> None:
         self.mask = card.mask
         self.train_seed = card.training.get("seed")
+        self.observation = card.observation
         self.deterministic = bool(deterministic)
         self._rules = rules
         try:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
@@ -127,9 +128,7 @@ class NextDealPpoSettings(PpoSettings):
 class Variant:
     """All that differs between the learners."""
 
-    env: type[FourSeasonsVecEnv]
-    fixed: dict[str, Any]
-    """Arguments of the environment that are no hyperparameters."""
+    env: Callable[..., FourSeasonsVecEnv]
     env_arguments: tuple[str, ...]
     """Hyperparameters that the environment takes under the same names."""
     policy: Any
@@ -163,7 +162,7 @@ class Ppo(Learner):
         super().__init__(rules, settings, seed, pool)
         variant = self.variant
         arguments = {name: getattr(settings, name) for name in variant.env_arguments}
-        env = variant.env(settings.games, rules=rules, **variant.fixed, **arguments)
+        env = variant.env(settings.games, rules=rules, **arguments)
         self._done = 0.0
         self.model: Any = MaskablePPO(
             variant.policy,
@@ -249,8 +248,7 @@ class MoveLevelPpo(Ppo):
     unit = "moves"
     log_steps = 131_072
     variant = Variant(
-        env=FourSeasonsVecEnv,
-        fixed={"observation": "places"},
+        env=partial(FourSeasonsVecEnv, observation="places"),
         env_arguments=("mask", "reward", "max_moves"),
         policy=MovePolicy,
         policy_arguments=lambda rules, layers: {
@@ -277,7 +275,6 @@ class NextDealPpo(Ppo):
     unit = "decisions"
     variant = Variant(
         env=FourSeasonsNextDealVecEnv,
-        fixed={},
         env_arguments=(
             *("candidates", "expansions", "order", "endings", "ending_expansions"),
             *("reward", "max_moves"),

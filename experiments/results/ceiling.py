@@ -1,6 +1,6 @@
 """Statistics of a census, and the ceiling: what a player who sees every card could win.
 
-a census solves deals one by one. Open deals count as lost in the lower bound, and as
+A census solves deals one by one. Open deals count as lost in the lower bound, and as
 won in the upper bound.
 """
 
@@ -38,7 +38,9 @@ def read_census(path: Path | None) -> pd.DataFrame | None:
     if not results.is_file():
         if path is None:
             return None
-        raise FileNotFoundError(f"{path} has no census: a census writes results.csv")
+        raise FileNotFoundError(
+            f"{path} has no census: experiments/studies/census.py writes results.csv"
+        )
     census = read_table(results)
     if not {"rules", "deal", "status"} <= set(census):
         raise ValueError(f"{results} must have the columns rules, deal and status")

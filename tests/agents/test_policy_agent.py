@@ -192,7 +192,7 @@ def test_evaluate_and_compare_play_the_same_games(tmp_path: Path) -> None:
     played = play_all(run)
     assert (result.won, result.cards_up) == (played["won"].mean(), played["cards_up"].mean())
     (player,) = read_manifest(run.out).players["four-seasons"]
-    assert player.mask == "no_repeats"
+    assert (player.mask, player.observation) == ("no_repeats", "places")
 
 
 def test_both_plays_outside_a_comparison(module: str) -> None:
