@@ -80,7 +80,7 @@ class NetworkAgent:
     def act(
         self, games: NDArray[Any], masks: NDArray[np.int8], rng: np.random.Generator
     ) -> NDArray[np.int64]:
-        """A legal move in each game; see the class."""
+        """A legal move in each game: that with the highest score, or one that is drawn."""
         scores = self.scores(games, masks)
         if not self.deterministic:
             # The highest of log-odds plus Gumbel noise is a draw from the policy.

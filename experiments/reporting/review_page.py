@@ -106,7 +106,7 @@ def _count(number: int, what: str) -> str:
 def _summary(game: Reviewed) -> str:
     end, verdicts = game.positions[-1], game.verdicts
     text = f"{end.cards_up} of {end.rules.cards} cards up after {_count(len(game.moves), 'move')}"
-    text += f" ({game.idle} more led nowhere): " if game.idle else ": "
+    text += f" ({game.idle} more had no effect): " if game.idle else ": "
     if end.is_won:
         return text + "won."
     text += "lost. " if end.is_over else "not won. "

@@ -91,7 +91,7 @@ class FourSeasonsTextEnv(LimitInSpec, gym.Env[str, str]):
     positions that the observation lists.
 
     ## Observation Space
-    `Text` in ASCII: the rules in 150 words, what came of the last reply, the position with every
+    `Text` in ASCII: the rules in 150 words, the result of the last reply, the position with every
     card that the player has seen, the unseen cards, and the legal moves or the positions to choose
     among. It does not depend on the order of the unseen cards.
 

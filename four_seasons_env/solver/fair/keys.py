@@ -67,7 +67,7 @@ def shared_key(g, rule, frame, suits, names):
 
 @jit
 def _cards_that_matter(g, frame):
-    """How many cards of the waste matter, from its top, and the set of cards that do at all.
+    """How many cards of the waste matter, from its top, and the set of cards that matter.
 
     Where suits are chains, take cards from the bottom of the waste up as long as each is the last
     of its suit. No other card waits for one of these, and they cover only each other. Once all
