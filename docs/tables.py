@@ -205,7 +205,9 @@ def model_card(path: Path) -> str:
     card = json.loads(path.read_text())
     agent, folder = path.parts[-3:-1]
     facts = {"layers": card["layers"], "observation": card["observation"], "mask": card["mask"]}
-    lines = [f"| {name} | {value} |" for name, value in {**facts, **card["training"]}.items()]
+    facts |= {name: value for name, value in card["training"].items() if value is not None}
+    facts["validation"] = ", ".join(f"{key}: {each}" for key, each in facts["validation"].items())
+    lines = [f"| {name} | {value} |" for name, value in facts.items()]
     return (
         f"# {agent}, {folder}\n\n"
         f"Weights of the agent `{agent}` for the rule set that the folder is named after; they "
