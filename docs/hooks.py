@@ -22,7 +22,7 @@ PAGES = {
 }
 """Pages made of files of the repository's root."""
 
-_SCRIPT = re.compile(r"^\[(\w+\.py)\]\(\1\)$", re.MULTILINE)
+_SCRIPT = re.compile(r"^\[(\w+\.py)\]\(((?:\w+/)?\1)\)$", re.MULTILINE)
 _WHOLE_LINK = re.compile(r"\[([^\[\]]*)\]\(([^)#:\s]+)(#[^)\s]*)?\)")
 _FIRST_CELL = re.compile(r"(<tr>\s*)<td>(.*?)</td>")
 _INTERVAL_CELL = re.compile(r"<td>(?=(?:[-+\d.]+ \[[^<\]]*\]|[\d,]+-[\d,]+)</td>)")
@@ -52,7 +52,7 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
     home = page.file.src_uri
     folder = ROOT / "docs" / Path(home).parent
     markdown = _SCRIPT.sub(
-        lambda found: f"```python\n{(folder / found[1]).read_text(encoding='utf-8')}```", markdown
+        lambda found: f"```python\n{(folder / found[2]).read_text(encoding='utf-8')}```", markdown
     )
     source = ROOT / PAGES.get(home, f"docs/{home}")
     known = reference_pages()

@@ -244,11 +244,6 @@ def rule_sets() -> str:
     return "\n\n".join(sections) + "\n"
 
 
-def script(path: Path) -> str:
-    """A script as a block of code."""
-    return f"```python\n{path.read_text()}```\n"
-
-
 # --- The parts: page, name of the marks, rows, titles, formats. ---
 
 DIFFERENCES = {
@@ -287,42 +282,22 @@ DIFFERENCES = {
 
 LADDER = {
     CEILING: "a player who sees every card",
-    "planner@lookahead=3,worlds=32,candidates=8": "the planner, averaging over three cards",
-    "planner@lookahead=1": "the planner, averaging over the next card",
     "planner": "a search with a network trained on its own games",
     "next_deal_ppo": "a network that chooses positions",
-    "heuristic": "the advice of good players",
-    "first_candidate": "the first position in an order written by hand",
     "maskable_ppo": "a network that chooses moves",
-    "greedy": "a beginner's list of moves",
+    "heuristic": "the advice of good players",
     "random": "any legal move",
 }
-"""The players of README, answer.md and luck.md, and what each is."""
+"""The players of README, and what each is."""
 QUOTE = """> The textbook says one game in 10. A beginner's list of moves wins {greedy:.0%} of \
 games. The advice of good players wins {heuristic:.0%}. The best computer player that sees only \
 public information wins {best:.0%}. A player who sees every card could win at least {ceiling:.0%}.
 """
 
 
-def answer() -> pd.DataFrame:
-    """The players of README and docs/explanation/answer.md."""
-    return only(players("four-seasons", "price"), LADDER)
-
-
-def with_luck() -> pd.DataFrame:
-    """Those of them whose luck has been measured."""
-    rows = players("leaderboard")
-    names = set(rows["agent"])
-    return only(rows, {name: about for name, about in LADDER.items() if name in names})
-
-
-SUMMIT = (CEILING, "planner", "next_deal_ppo", "maskable_ppo", "heuristic", "random")
-"""The players of README."""
-
-
 def summit() -> pd.DataFrame:
     """The players of README, with win rates of one decimal."""
-    rows = answer().loc[list(SUMMIT)]
+    rows = only(players("four-seasons"), LADDER)
     low, high = (100 * rows.loc[CEILING, name] for name in ("win_low", "win_high"))
     rows["shown"] = rows["win_rate"].map("{:.1%}".format).str.rstrip("%")
     rows.loc[CEILING, "shown"] = f"{low:.1f} to {high:.1f}"
@@ -350,7 +325,8 @@ def environments() -> pd.DataFrame:
 
 def quote() -> str:
     """The answer in a paragraph."""
-    rates = answer().set_index("agent")["win_rate"].to_dict()
+    rows = players("four-seasons", "price")
+    rates = only(rows, dict.fromkeys(rows["agent"], ""))["win_rate"].to_dict()
     best = max(rate for name, rate in rates.items() if name != CEILING)
     return QUOTE.format(**rates | {"best": best})
 
@@ -362,9 +338,6 @@ TABLES: list[tuple[str, str, Callable[[], pd.DataFrame], str, str]] = [
      "environment | actions | observation | steps an episode | steps a second, one core "
      "| won % after 7 to 10 core-minutes",
      "`{id}` | {action} | {observation} | {length} | {speed} | {won:.1%}"),
-    ("docs/explanation/answer.md", "players", answer,
-     "player | name | won % [95%] | deals",
-     "{about} | `{agent}` | {won} | {deals:,}"),
     ("docs/reference/benchmark.md", "results", lambda: players("four-seasons", ranked=True),
      "agent | method | play | seeds | won % [95%] | vs heuristic [95%] | ms/game",
      "{agent} | {kind} | {play} | {seeds:.0f} | {won} | {gain} | {ms_per_game:.2f}"),
@@ -391,19 +364,9 @@ TABLES: list[tuple[str, str, Callable[[], pd.DataFrame], str, str]] = [
     ("docs/explanation/learning.md", "ideas", lambda: stored("ideas"),
      "agent | core-minutes | change | measure | with it | without it",
      "{agent} | {minutes} | {change} | {measure} | {changed:g} | {before:g}"),
-    ("docs/explanation/learning.md", "moves",
-     lambda: stored("moves").dropna(subset="validation/win_rate")[1::2],
-     "core-seconds | moves | validation deals won %",
-     "{time/core_seconds:.0f} | {time/total_timesteps:,} | {validation/win_rate:.1%}"),
     ("docs/explanation/planner.md", "calibrated", calibrated,
      "moves | number | chance shown, mean % | games won % | off by, points",
      "{what} | {moves} | {chance:.1%} | {rate:.1%} | {error:.0%}"),
-    ("docs/explanation/luck.md", "luck",
-     with_luck,
-     "agent | deals | won % [95%] | luck-adjusted [95%] | worth deals | luck z | luck p",
-     "{agent} | {deals:,} | {won} "
-     "| {adjusted:.2%} [{adjusted_low:.2%}, {adjusted_high:.2%}] | {equivalent_deals:,.0f} "
-     "| {luck_z:+.2f} | {luck_p:.3f}"),
     ("docs/explanation/luck.md", "peeking",
      lambda: stored("peeking"),
      "sees | games | won % | luck z | luck p | measured with version",
@@ -433,12 +396,6 @@ OTHERS: dict[tuple[str, str], Callable[[], str]] = {
     ("docs/how-to/language-models.md", "prompt"): prompt,
 }
 """Parts of another form: page, marks, text."""
-_PAGE = ROOT / "docs" / "tutorials" / "search.md"
-_FOLDER = _PAGE.with_suffix("")
-"""A page that quotes scripts, and their folder."""
-for _name in re.findall(r"<!-- (\w+\.py) -->", _PAGE.read_text()):
-    where = _PAGE.relative_to(ROOT).as_posix(), _name
-    OTHERS[where] = lambda path=_FOLDER / _name: script(path)
 
 
 def parts() -> dict[tuple[str, str], str]:

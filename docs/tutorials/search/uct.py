@@ -7,7 +7,7 @@ from four_seasons_env.agents import SearchAgent, make_agent
 
 
 class Node:
-    """A decision: the stops to choose among, and what has come of each."""
+    """A decision: the stops to choose among, and the results of each."""
 
     def __init__(self, game):
         self.stops = game.stops(20)[:8]
