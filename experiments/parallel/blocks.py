@@ -86,7 +86,7 @@ def check_deals(deals: str) -> None:
     """Reject a text that is not a range of deals, and one of more deals than a run can have.
 
     Raises:
-        ValueError: saying so.
+        ValueError: for either, with the reason.
     """
     from four_seasons_env.engine.deals import parse_deals
 

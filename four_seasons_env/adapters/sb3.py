@@ -131,7 +131,7 @@ class FourSeasonsVecEnv(VecEnv):
         return attr_name in dir(OneOfMany(self.venv, 0))
 
     def get_attr(self, attr_name: str, indices: VecEnvIndices = None) -> Any:
-        """An attribute of each game (`OneOfMany`); `action_masks`: see the class."""
+        """An attribute of each game (`OneOfMany`); `action_masks` as the class says."""
         if attr_name == "action_masks":
             masks = self.action_masks()
             return masks if indices is None else masks[self._index_list(indices)]
@@ -148,7 +148,7 @@ class FourSeasonsVecEnv(VecEnv):
         indices: VecEnvIndices = None,
         **method_kwargs: Any,
     ) -> Any:
-        """Call a method of each game (`OneOfMany`); `action_masks`: see the class.
+        """Call a method of each game (`OneOfMany`); `action_masks` as the class says.
 
         Raises:
             ValueError: for indices with `set_deals`, which is of all games.

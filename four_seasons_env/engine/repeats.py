@@ -111,7 +111,7 @@ def _forbid(g, rule, run, i, seen, words):
 def _forbid_top_cards(g, rule, run, i, seen, words):
     """`_forbid` where only moves of one card between piles return: in most rule sets.
 
-    There is no branch on single moves: all are looked at, legal or not.
+    There is no branch on single moves: all are examined, legal or not.
     """
     move = 2 + 2 * rule.piles  # the first between piles (`engine.moves`)
     for source in range(rule.piles):

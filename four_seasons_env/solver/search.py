@@ -50,7 +50,7 @@ class Solution:
     moves: list[Move]
     """Moves that win, one after the other; empty unless won."""
     positions: int
-    """Positions looked at."""
+    """Positions examined."""
     seconds: float
     """Time taken."""
     certificate: str = ""

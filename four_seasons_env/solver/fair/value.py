@@ -37,7 +37,7 @@ class Decision:
     low: float
     """The chance to win is at least this."""
     high: float
-    """And at most this."""
+    """The chance to win is at most this."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class FairValue:
     low: float
     """The chance to win is at least this."""
     high: float
-    """And at most this."""
+    """The chance to win is at most this."""
     decisions: tuple[Decision, ...]
     """Those whose value is known in part, the best first. None if no play wins."""
     nodes: int
@@ -180,12 +180,12 @@ def fair_value(
     Args:
         game: a position of any rule set; it stays as it is.
         move: the value if this is played now; None: of the position.
-        max_positions: maximum number of positions to look at. None: no limit.
+        max_positions: maximum number of positions to examine. None: no limit.
         seconds: time limit, exceeded by some tenths of a second at most; loading the compiled
             code does not count. None: no limit, but 60 if `max_positions` is None too.
         memory: maximum number of bytes that the search may take.
         known: results of earlier searches are used, and those of this one are added. The
-            value stays the same; bounds, and the decisions that are looked at, may differ.
+            value stays the same; bounds, and the decisions that are examined, may differ.
 
     Raises:
         ValueError: for a limit that is not positive, or for more than 20 hidden cards: their
