@@ -30,7 +30,7 @@ from four_seasons_env.solver.analysis.root import (
     UNDECIDED,
     WON,
     Root,
-    cards_at,
+    codes_at,
 )
 from four_seasons_env.solver.beam import Beam, expand
 from four_seasons_env.solver.sat import FormulaSearch
@@ -98,7 +98,7 @@ def _run(
     cards = (
         int(root.record["deck_size"])
         - int(root.record["dealt"])
-        + len(cards_at(root.record, WASTE))
+        + len(codes_at(root.record, WASTE))
     )
     for step in plan:
         if cards > step.most:
