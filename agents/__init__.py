@@ -6,7 +6,6 @@ Examples:
 """
 
 import importlib
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from four_seasons_env.agents.names import make_agent
@@ -17,11 +16,6 @@ if TYPE_CHECKING:
     from four_seasons_env.agents.learned.candidate_policy import TableEncoder as TableEncoder
     from four_seasons_env.agents.policy_agent import policy
     from four_seasons_env.agents.search.agent import SearchAgent
-
-if not Path(__file__).is_file():
-    raise ImportError(
-        "agents read weights from a folder, so they cannot run from a zip file: unpack it"
-    )
 
 # Without the classes for Stable-Baselines3: `import *` must not need torch.
 __all__ = ["AGENTS", "Agent", "SearchAgent", "make_agent", "policy"]

@@ -206,14 +206,8 @@ class NextDealPolicyAgent(PolicyAgent):
     kind = "learned + search"
     _env = FourSeasonsNextDealVectorEnv
 
-    def __init__(
-        self,
-        rules: Rules,
-        policy: Policy,
-        arguments: dict[str, Any],
-        options: Mapping[str, Any],
-    ) -> None:
-        super().__init__(rules, policy, arguments, options)
+    def __init__(self, rules: Rules, *policy_and_options: Any) -> None:
+        super().__init__(rules, *policy_and_options)
         self.observation = f"{self.observation} of candidates"
         self._searches = self._batch.settings.endings == "search"
         self._rule = compile_rules(rules)[0]

@@ -35,6 +35,7 @@ from four_seasons_env.experiments.results.out_folder import provenance
 from four_seasons_env.experiments.results.tables import DATA, read_table, write_csv
 from four_seasons_env.registration import ENVS
 from four_seasons_env.rules import RULES, file_name
+from four_seasons_env.rules_in_words import sentences
 from four_seasons_env.text import FourSeasonsTextEnv
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -229,15 +230,14 @@ def prompt() -> str:
 def rule_sets() -> str:
     """A section for each rule set: its id, opening, differences from the default, and source."""
     ids = {name: f'"{env_id}"' for env_id, name in ENVS.items()}
-    default, sections = RULES[DEFAULT], []
+    usual, sections = sentences(RULES[DEFAULT]), []
     for name, rules in RULES.items():
         made = ids.get(name, f'"FourSeasons-v0", rules="{name}"')
         about = f"`gym.make({made})`, [opening](../pictures/rules/{file_name(name)}.svg)."
         changed = [
             f"- {field}=`{getattr(rules, field)}`: {words}"
-            for (field, value), words in DIFFERENCES.items()
-            if getattr(rules, field) == value != getattr(default, field)
-            and not (field == "wrap" and rules.build == "none")
+            for field, words in sentences(rules).items()
+            if words != usual.get(field)
         ]
         parts = [f"### {name}", about, "\n".join(changed), f"Source: {rules.about}"]
         sections.append("\n\n".join(filter(None, parts)))
@@ -245,40 +245,6 @@ def rule_sets() -> str:
 
 
 # --- The parts: page, name of the marks, rows, titles, formats. ---
-
-DIFFERENCES = {
-    ("piles", 12): "Twelve piles lie in two rows of six.",
-    ("base_from", "first"): "The first card of the deck is the base card.",
-    ("base_from", "one_per_suit"): "Each suit has its own base, the card of the suit that the "
-    "deck would deal last. These four cards go to their foundations before the opening.",
-    ("base_from", "aces"): "The foundations start empty, and their base is the Ace.",
-    ("opening", "as_dealt"): "Cards are dealt one at a time. A card that fits a foundation goes "
-    "there, any other card to the next pile, until every pile has a card.",
-    ("opening", "empty"): "The piles begin empty.",
-    ("build", "alternate_colour"): "Piles are built down in alternate colours.",
-    ("build", "none"): "Each pile is a cell for one card.",
-    ("wrap", "always"): "A King may always be put on an Ace.",
-    ("wrap", "never"): "No card may be put on an Ace.",
-    ("runs", True): "A packed run, or the part of it that fits, moves as a unit onto another card. "
-    "A space takes only one card.",
-    ("spaces", "before_dealing"): "No card can be dealt while there is a space and a card in the "
-    "waste.",
-    ("spaces", "auto_stock"): "A space is filled from the stock at once. When the stock is empty, "
-    "the player may fill it with any available card.",
-    ("spaces", "auto_waste"): "A space is filled from the waste at once. If this empties the "
-    "waste, a card of the stock is dealt to it. The player may fill a remaining space.",
-    ("reserve", True): "The centre pile is a reserve of one card, and no card may be put on it. "
-    "Its card goes to its foundation or to a space, and the stock replaces it at once. A space "
-    "takes only this card or the top card of the waste.",
-    ("redeals", 1): "When the stock is empty, the waste may be turned over once.",
-    ("redeals", 2): "When the stock is empty, the waste may be turned over, twice in a game.",
-    ("limited_redeal", True): "After the redeal, one card is turned to the waste, and the next "
-    "lies face up on the stock. Both are available. The next card is turned only after one of them "
-    "has been played; if neither can be played, the game is lost.",
-    ("first_waste", 1): "One card is dealt to the waste before play.",
-    ("worrying_back", True): "The top card of a foundation may go back to a pile.",
-}
-"""The meaning of a field of `Rules` whose value differs from the default."""
 
 LADDER = {
     CEILING: "a player who sees every card",

@@ -9,7 +9,7 @@ import gymnasium as gym
 import numpy as np
 from numpy.typing import NDArray
 
-from four_seasons_env.arguments import check_number, takes
+from four_seasons_env.arguments import takes, whole_number
 from four_seasons_env.engine.deals import check_seed
 from four_seasons_env.episodes.options import read_options
 from four_seasons_env.episodes.running import Batch, RunningGames
@@ -174,7 +174,8 @@ class GameEnv(OneGame, LimitInSpec, gym.Env[Any, Any]):
         batch = self._batch
         if not batch.started or batch.done[0]:
             raise gym.error.ResetNeeded("no episode is running: call reset() first")
-        self._actions[0] = check_number("action", action, batch.masks.shape[1])
+        # The batch checks the range; numbers that its array cannot hold are out of it in any case.
+        self._actions[0] = min(max(whole_number("action", action), -(2**63)), 2**63 - 1)
         batch.step(self._actions, self._new_observations())
         info = self._info()
         if batch.done[0]:

@@ -14,7 +14,7 @@ import gymnasium as gym
 import numpy as np
 from numpy.typing import NDArray
 
-Policy = Callable[[Any, NDArray[np.int8]], Any]
+Chooser = Callable[[Any, NDArray[np.int8]], Any]
 """A function of observations of n games and masks of shape (n, A) that returns n actions."""
 
 FIRST_DEAL = 10_000
@@ -34,7 +34,7 @@ class Evaluation(NamedTuple):
 
 
 def evaluate(
-    envs: gym.vector.VectorEnv[Any, Any, Any], policy: Policy, deal: int = FIRST_DEAL
+    envs: gym.vector.VectorEnv[Any, Any, Any], policy: Chooser, deal: int = FIRST_DEAL
 ) -> Evaluation:
     """Play one game of each of ``envs.num_envs`` consecutive deals.
 

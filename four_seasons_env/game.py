@@ -244,7 +244,7 @@ class Game:
         chosen = find_move(self.rules, move)
         if not self._legal(distinct=False)[0][chosen.number]:
             raise IllegalMove(f"{chosen} is not legal: {self._why_not(chosen)}")
-        kernel.play_all(self._record, self._rule, np.array([chosen.number], np.int64))
+        kernel.play_each(self._record, self._rule, np.array([chosen.number], np.int64))
 
     def _why_not(self, move: Move) -> str:
         """Why a move is not legal."""
@@ -350,7 +350,7 @@ class Game:
         decks[rows, found] = decks[:, dealt]
         decks[:, dealt] = cards
         records["deal"] = -1
-        kernel.play_all(records, self._rule, np.full(len(rows), chosen.number))
+        kernel.play_each(records, self._rule, np.full(len(rows), chosen.number))
         weights = self._weights(cards)
         return [
             Outcome(CARD_TEXTS[card], weight, Game._at(records[i : i + 1], self.rules))

@@ -169,7 +169,7 @@ class Games:
             text = own[number].text if in_range[wrong] else f"move {number}"
             raise IllegalMove(f"{text} is not legal in game {rows[wrong]}")
         playing = self._records[rows]
-        kernel.play_all(playing, self._rule, chosen)
+        kernel.play_each(playing, self._rule, chosen)
         self._records[rows] = playing
 
     def reshuffle(self, rng: np.random.Generator) -> None:

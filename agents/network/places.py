@@ -74,32 +74,18 @@ class _ScoreMoves(torch.autograd.Function):
 class PlacesEncoder(nn.Module):
     """The sums of the rows of positions.
 
-    Examples:
-        >>> encoder = PlacesEncoder(RULES["four-seasons"], 128)
-        >>> encoder(torch.from_numpy(observations))  # float32 of shape (n, 128)
-
     Args:
-        rules: the rule set of the observations.
         width: numbers in a row of the table.
     """
 
-    def __init__(self, rules: Rules, width: int = 128) -> None:
+    def __init__(self, width: int) -> None:
         super().__init__()
-        self.rules, self.width = rules, width
         self.table = nn.Parameter(0.1 * torch.randn(ROWS, width))
         with torch.no_grad():
             self.table[0] = 0
 
-    def forward(self, places: torch.Tensor) -> torch.Tensor:
-        """The sums, float32 of shape (n, width).
-
-        Args:
-            places: observations of shape (n, slots), uint8 or as Stable-Baselines3 converts them.
-        """
-        return self.sum(torch.from_numpy(rows_of(_array(places), self.rules)))
-
-    def sum(self, rows: torch.Tensor) -> torch.Tensor:
-        """The sums of rows, int16 of shape (n, MOST_ROWS), as `rows_of` returns them."""
+    def forward(self, rows: torch.Tensor) -> torch.Tensor:
+        """The sums, float32 of shape (n, width), of rows as `rows_of` returns them."""
         if self.table.device.type == "cpu":
             sums: torch.Tensor = _SumRows.apply(rows, self.table)  # type: ignore[no-untyped-call]
             return sums
@@ -121,7 +107,7 @@ class MoveNetwork(nn.Module):
         super().__init__()
         width, self.units, value_units = move_widths_of(layers)
         self.rules = rules
-        self.encoder = PlacesEncoder(rules, width)
+        self.encoder = PlacesEncoder(width)
         self.dense = nn.Linear(width, self.units + value_units)
         self.moves = nn.Parameter(0.3 * torch.randn(MOVE_ROWS, self.units))
         self.score = nn.Parameter(0.02 * torch.randn(self.units))
@@ -159,7 +145,7 @@ class MoveNetwork(nn.Module):
         """
         device = self.score.device
         rows, moves, masks = rows.to(device), moves.to(device), masks.to(device)
-        hidden = self.dense(torch.relu_(self.encoder.sum(rows)))
+        hidden = self.dense(torch.relu_(self.encoder(rows)))
         values = self.value(torch.relu(hidden[:, self.units :])).squeeze(1).float()
         mine, marked = hidden[:, : self.units], masks.flatten().nonzero().squeeze(1)
         if device.type == "cpu":

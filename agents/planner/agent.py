@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from four_seasons_env.agents.network.evaluation import Weights, network_of
+from four_seasons_env.agents.planner.best_stop import HEADS, SearchLimits, best_stop, new_evaluator
 from four_seasons_env.agents.planner.lookahead import (
     CANDIDATES,
     Lookahead,
@@ -15,7 +16,6 @@ from four_seasons_env.agents.planner.lookahead import (
     look_ahead,
     new_lookahead_buffers,
 )
-from four_seasons_env.agents.planner.search import HEADS, SearchLimits, best_stop, new_evaluator
 from four_seasons_env.agents.policy_files import PolicyCard
 from four_seasons_env.agents.search.plans import ENDING_POSITIONS, Plans
 from four_seasons_env.agents.search.worlds import SolverVotes

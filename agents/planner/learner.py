@@ -14,7 +14,7 @@ from torch.nn.functional import binary_cross_entropy_with_logits
 from four_seasons_env.agents.names import split_name
 from four_seasons_env.agents.network.evaluation import network_of
 from four_seasons_env.agents.network.module import PositionNetwork
-from four_seasons_env.agents.planner.search import AGENT, HEADS
+from four_seasons_env.agents.planner.best_stop import AGENT, HEADS
 from four_seasons_env.agents.planner.self_play import PlannerSettings, Played, Task, play_part
 from four_seasons_env.agents.policy_files import PolicyCard, load_policy, rules_fields
 from four_seasons_env.agents.registry import bundled_weights

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from four_seasons_env.agents.planner.search import SearchLimits, best_stop_or_win, turn
+from four_seasons_env.agents.planner.best_stop import SearchLimits, best_stop_or_win, turn
 from four_seasons_env.agents.search.worlds import determinize
 from four_seasons_env.engine.jit import jit
 from four_seasons_env.engine.kernel import GAME, play
@@ -157,7 +157,7 @@ def look_ahead(evaluator, search, count, best, seed, settings, buffers):
     """Decide among the best positions of a search by looking over the next cards.
 
     Args:
-        evaluator: `four_seasons_env.agents.planner.search.Evaluator`.
+        evaluator: `four_seasons_env.agents.planner.best_stop.Evaluator`.
         search: of `best_stop`, from a position after
             `four_seasons_env.engine.kernel.sort_unseen`.
         count: positions that it found.

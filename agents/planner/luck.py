@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from four_seasons_env.agents.planner.search import (
+from four_seasons_env.agents.planner.best_stop import (
     AGENT,
     SearchLimits,
     best_stop_or_win,
@@ -119,9 +119,9 @@ def worth_all(games, evaluator, search, limits):
 
     Args:
         games: positions; the order of their unseen cards does not matter.
-        evaluator: `four_seasons_env.agents.planner.search.Evaluator`.
+        evaluator: `four_seasons_env.agents.planner.best_stop.Evaluator`.
         search: buffers with room for the largest search of the limits.
-        limits: `four_seasons_env.agents.planner.search.SearchLimits`.
+        limits: `four_seasons_env.agents.planner.best_stop.SearchLimits`.
     """
     values = np.zeros(len(games))
     for i in range(len(games)):

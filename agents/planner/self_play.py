@@ -16,7 +16,7 @@ from msgspec import Meta
 from numpy.typing import NDArray
 
 from four_seasons_env.agents.network.evaluation import network_of
-from four_seasons_env.agents.planner.search import (
+from four_seasons_env.agents.planner.best_stop import (
     HEADS,
     SearchLimits,
     best_stop_or_win,
@@ -87,9 +87,9 @@ def write_experience(deals, evaluator, search, limits, td_lambda, experience):
 
     Args:
         deals: their numbers, int64 of shape (n,).
-        evaluator: `four_seasons_env.agents.planner.search.Evaluator`.
+        evaluator: `four_seasons_env.agents.planner.best_stop.Evaluator`.
         search: buffers with room for the largest search of the limits.
-        limits: `four_seasons_env.agents.planner.search.SearchLimits`.
+        limits: `four_seasons_env.agents.planner.best_stop.SearchLimits`.
         td_lambda: weight of later values in a target, float32.
         experience: `Experience`; written from its first row on.
 

@@ -19,8 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from four_seasons_env.agents import make_agent
+from four_seasons_env.agents.planner.best_stop import AGENT
 from four_seasons_env.agents.planner.chances import LARGEST_SHIFT, Judge
-from four_seasons_env.agents.planner.search import AGENT
 from four_seasons_env.agents.policy_files import (
     PolicyCard,
     load_policy,

@@ -854,7 +854,7 @@ def legal_all(games, rules, distinct, words, goes_on):
 
 
 @jit
-def play_all(games, rules, moves):
+def play_each(games, rules, moves):
     """`play` for each game; moves (n,) int64."""
     for i in range(len(games)):
         play(games[i], rules[0], moves[i])

@@ -28,8 +28,8 @@ from four_seasons_env.episodes.settings import (
     EnvSettings,
     MoveSettings,
     VectorSettings,
+    as_deals,
     check_autoreset_mode,
-    check_deals,
 )
 from four_seasons_env.game import Game, IllegalMove
 from four_seasons_env.observations import (
@@ -120,7 +120,7 @@ class RunningGames(abc.ABC):
         """Draw the deals of later episodes of all games from these.
 
         Raises:
-            ValueError: see `settings.check_deals`.
+            ValueError: see `settings.as_deals`.
         """
         self._replace(choices=self._read_deals(deals))
 
@@ -128,7 +128,7 @@ class RunningGames(abc.ABC):
         """The deals to draw from; none for all training deals."""
         if deals is None:
             return np.zeros(0, np.int64)
-        return check_deals(deals, self.settings.allow_test_deals)
+        return as_deals(deals, self.settings.allow_test_deals)
 
     def reset(
         self, asked: NDArray[Any] | None = None, chosen: NDArray[np.bool_] | None = None

@@ -39,7 +39,7 @@ Deals = Sequence[int] | NDArray[np.integer[Any]]
 """A range, a list or an array of numbers of deals."""
 
 
-def check_deals(deals: Deals, allow_test_deals: bool) -> NDArray[np.int64]:
+def as_deals(deals: Deals, allow_test_deals: bool) -> NDArray[np.int64]:
     """The deals that episodes draw from, as an int64 array.
 
     Raises:

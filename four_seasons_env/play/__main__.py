@@ -91,7 +91,7 @@ def _serve(
         )
     import uvicorn
 
-    from four_seasons_env.play.server import LOOPBACK, make_app, warm_up
+    from four_seasons_env.play.server import LOOPBACK, compile_ahead, make_app
 
     host, port = options.host, options.port
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
@@ -109,7 +109,7 @@ def _serve(
         name = f"[{host}]" if ":" in host else host
         url = f"http://{name}:{listener.getsockname()[1]}/"
         print(f"four_seasons_env: play at {url} (Ctrl-C ends)", flush=True)
-        threading.Thread(target=warm_up, daemon=True).start()
+        threading.Thread(target=compile_ahead, daemon=True).start()
         if not options.no_browser:
             # in a thread: a browser in the terminal would keep the server from its answer
             threading.Thread(target=webbrowser.open, args=(url,), daemon=True).start()

@@ -62,7 +62,7 @@ from four_seasons_env.rules import RULES, Rules, get_rules
 PAGE = Path(__file__).with_name("page")
 LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
 
-LOST = "This game is lost: no moves from here win it. Take moves back, or start a new game."
+LOST_GAME = "This game is lost: no moves from here win it. Take moves back, or start a new game."
 NOTHING_NEW = (
     "Nothing new can be reached: every move leads back to an earlier position of this game. Take "
     "moves back."
@@ -230,7 +230,7 @@ class Application:
         move = await _think(advice.choose, agent, game, past, own=self._agent)
         lost = await _think(advice.is_lost, game)
         if lost or move is None:
-            words = LOST if lost else NOTHING_NEW
+            words = LOST_GAME if lost else NOTHING_NEW
             return JSONResponse({"agent": agent, "move": None, "words": words, "alternatives": []})
         values = await _think(advice.values, game)
         if session.game is shown:
@@ -277,7 +277,7 @@ async def _think(ask: Callable[..., Any], *args: Any, **how: Any) -> Any:
     return await run_in_threadpool(_advise, ask, *args, **how)
 
 
-def warm_up() -> None:
+def compile_ahead() -> None:
     """Compile what the page needs, once on a machine, before somebody waits for it.
 
     The compiled code is the same for all rule sets.

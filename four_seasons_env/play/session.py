@@ -9,11 +9,12 @@ from typing import Any
 
 from four_seasons_env.engine.moves import Move, find_move
 from four_seasons_env.game import Game
-from four_seasons_env.play.words import describe, how_to_play, move_words, places
+from four_seasons_env.play.words import describe, move_words, places
 from four_seasons_env.records import Record, check_times
 from four_seasons_env.rendering import draw_svg
 from four_seasons_env.rendering.layout import ends
 from four_seasons_env.rules import Rules
+from four_seasons_env.rules_in_words import rules_in_words
 
 PLAYER, HINTED, AGENT = "p", "h", "a"
 """Players of a move: the player, the player after a hint, an agent."""
@@ -235,7 +236,7 @@ def session_view(session: Session, unseen: bool = False, compact: bool = False) 
     changed = "Without the changes in the name: "
     return {
         "rules": game.rules.name,
-        "how": how_to_play(game.rules),
+        "how": f"{rules_in_words(game.rules)} Click the stock to deal.",
         "about": changed * game.rules.name.endswith(")") + game.rules.about,
         "deal": "deck" if game.deal < 0 else str(game.deal),  # JavaScript's numbers end at 2^53
         "svg": draw_svg(game, before=session.before, unseen=unseen, compact=compact),

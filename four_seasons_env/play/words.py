@@ -1,4 +1,4 @@
-"""The page's words for a game, also for screen readers: rules, moves, cards, the whole table."""
+"""The page's words for a game, also for screen readers: moves, cards, the whole table."""
 
 from __future__ import annotations
 
@@ -8,9 +8,8 @@ from four_seasons_env.engine.deals import RANKS
 from four_seasons_env.engine.moves import STOCK, Move
 from four_seasons_env.game import Game, IllegalMove
 from four_seasons_env.rendering.layout import cards_at, ends
-from four_seasons_env.rules import Rules
+from four_seasons_env.rules_in_words import rank_words
 
-_RANKS = {"A": "ace", "T": "10", "J": "jack", "Q": "queen", "K": "king"}
 _SUITS = {"C": "clubs", "S": "spades", "H": "hearts", "D": "diamonds"}
 _CROSS = ("north pile", "west pile", "centre pile", "east pile", "south pile")
 
@@ -49,11 +48,6 @@ def pile_words(game: Game, pile: int) -> str:
 def card_words(card: str) -> str:
     """A card's name: "7 of clubs"."""
     return f"{rank_words(card)} of {_SUITS[card[1]]}"
-
-
-def rank_words(card: str) -> str:
-    """The name of the rank that a text begins with: "7", "king"."""
-    return _RANKS.get(card[0], card[0])
 
 
 # --- the table
@@ -193,69 +187,3 @@ def _reason(game: Game, move: str) -> str:
     reason = re.sub(r"\b[A2-9TJQK][CSHD]\b", lambda found: card_words(found[0]), reason)
     piles = re.sub(r"\bT(\d+)\b", lambda found: _in(pile_words(game, int(found[1]))), reason)
     return _capital(re.sub(r"\bW\b", "the waste", piles)) + "."
-
-
-# --- the rules
-
-_ONE_RANK = "All start with the same rank and go up in suit, ace after {king}."
-_STARTS = {
-    "sixth": _ONE_RANK,
-    "first": _ONE_RANK,
-    "one_per_suit": "Each starts with the rank it shows and goes up in suit, ace after {king}.",
-    "aces": "Each goes up in suit from its ace.",
-}
-_PACKED = {
-    "any_suit": "Build piles down in any suit, {unit} at a time.",
-    "alternate_colour": "Build piles down in alternate colours, {unit} at a time.",
-    "none": "A pile holds one card.",
-}
-_WRAPS = {
-    "always": "{kings} go on aces.",
-    "unless_ace_base": "{kings} go on aces unless aces start.",
-    "linear": "{kings} go on aces; nothing goes on a card of the starting rank.",
-    "never": "",
-}
-_FILLED = {
-    "optional": "{card} fills an empty pile.",
-    "before_dealing": "{card} fills an empty pile. Fill empty piles before you deal.",
-    "auto_stock": "The stock fills an empty pile at once; when it is empty, {lower} does.",
-    "auto_waste": "The waste fills an empty pile at once, and the stock an empty waste.",
-}
-_REDEALS = (
-    "There is no redeal.",
-    "You may turn the waste over once.",
-    "You may turn the waste over twice.",
-)
-
-
-def how_to_play(rules: Rules) -> str:
-    """The rules in about sixty words, for a player who is new to them."""
-    wrap = rules.wrap if rules.build != "none" else "never"
-    if rules.base_from == "aces":  # all foundations start with aces
-        wrap = "always" if wrap == "always" else "never"
-    king = rank_words(RANKS[rules.ranks - 1])
-    centre = "The centre pile" if rules.piles == len(_CROSS) else f"Pile {rules.piles // 2 + 1}"
-    reserve = f"{centre} is a reserve: no card goes on it, and the stock refills it."
-    filler = "any single card" if rules.runs else "any card"
-    if rules.reserve:
-        filler = "the waste's or the reserve's card"
-    limited = "Then the waste's card and the next one, face up on the stock, may move."
-    words = (
-        f"Move all {rules.cards} cards to the foundations.",
-        _STARTS[rules.base_from],
-        "A foundation's top card may go back to a pile." * rules.worrying_back,
-        _PACKED[rules.build],
-        _WRAPS[wrap],
-        reserve * rules.reserve,
-        _FILLED[rules.spaces],
-        "Click the stock to deal to the waste. The top waste card may move.",
-        _REDEALS[rules.redeals],
-        limited * rules.limited_redeal,
-    )
-    return " ".join(filter(None, words)).format(
-        king=king,
-        kings=f"{king.capitalize()}s",
-        unit="one card or run" if rules.runs else "one card",
-        card=filler.capitalize(),
-        lower=filler,
-    )

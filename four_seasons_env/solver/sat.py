@@ -35,7 +35,7 @@ from four_seasons_env.solver.analysis.root import (
     SEARCHING,
     UNDECIDED,
     Root,
-    cards_at,
+    codes_at,
 )
 
 Literals = NDArray[np.int32]
@@ -84,7 +84,7 @@ class Formula:
     def __init__(self, root: Root) -> None:
         record, rules, frame = root.record, root.rules, root.frames[0]
         deck, dealt = record["deck"][: record["deck_size"]], int(record["dealt"])
-        waste = cards_at(record, WASTE)[::-1]
+        waste = codes_at(record, WASTE)[::-1]
         self.passing = frame["place"][[*waste, *deck[dealt:]]].astype(np.int64)
         """Cards (4 * place + suit) that leave the waste, in dealing order."""
         self.clauses = Clauses()

@@ -23,11 +23,11 @@ from four_seasons_env.rewards import ILLEGAL_PENALTY
 from four_seasons_env.text.words import (
     REPLY_LENGTH,
     candidate_in_words,
+    instructions,
     moves_in_words,
     nearest_number,
     nearest_of,
     position_in_words,
-    rules_in_words,
     shown,
     words_of,
 )
@@ -91,9 +91,9 @@ class FourSeasonsTextEnv(LimitInSpec, gym.Env[str, str]):
     positions that the observation lists.
 
     ## Observation Space
-    `Text` in ASCII: the rules in 150 words, the result of the last reply, the position with every
-    card that the player has seen, the unseen cards, and the legal moves or the positions to choose
-    among. It does not depend on the order of the unseen cards.
+    `Text` in ASCII: the rules in up to 220 words, the result of the last reply, the position with
+    every card that the player has seen, the unseen cards, and the legal moves or the positions to
+    choose among. It does not depend on the order of the unseen cards.
 
     ## Starting State
     As in `FourSeasonsEnv`: the same seeds and options give the same deals.
@@ -136,7 +136,7 @@ class FourSeasonsTextEnv(LimitInSpec, gym.Env[str, str]):
         self.render_mode = self._env.render_mode
         self.rules = self._env.rules
         self.instructions = (
-            f"{rules_in_words(self.rules)}\n\n{_ASKED[self.unit].format(move='T0>F, deal')}"
+            f"{instructions(self.rules)}\n\n{_ASKED[self.unit].format(move='T0>F, deal')}"
         )
         """The rules, and how to reply: the same for all positions."""
         choices = settings.choices if self.unit == "position" else 0

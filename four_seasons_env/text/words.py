@@ -15,81 +15,30 @@ from four_seasons_env.engine.deals import RANKS, SUITS
 from four_seasons_env.engine.moves import Move
 from four_seasons_env.game import Game
 from four_seasons_env.rules import Rules
+from four_seasons_env.rules_in_words import rules_in_words
 
 # --- rules
 
-_PACKED = {
-    "any_suit": "A card goes on a pile whose top card is one rank higher, whatever the suit",
-    "alternate_colour": (
-        "A card goes on a pile whose top card is one rank higher and of the other colour"
-    ),
-    "none": "A pile holds one card",
-}
-_SPACES = {
-    "optional": "An empty pile takes any top card.",
-    "before_dealing": (
-        "An empty pile takes any top card; fill it before the next deal, unless the waste is empty."
-    ),
-    "auto_stock": (
-        "An empty pile is filled from the stock at once, or takes any top card when there is none."
-    ),
-    "auto_waste": (
-        "An empty pile is filled from the waste at once, and an empty waste from the stock."
-    ),
-}
 
-
-def rules_in_words(rules: Rules) -> str:
-    """The rules of a rule set, and how its moves are written, in up to 150 words."""
-    ranks, piles = " ".join(RANKS[: rules.ranks]), f"T0 to T{rules.piles - 1}"
-    text = [
-        f"Four Seasons, a solitaire of {rules.cards} cards. Ranks: {ranks}. Suits: C, S, H, D.",
-        f"Goal: all cards on the foundations (F), each suit up from its first card, A after "
-        f"{ranks[-1]}.",
-        f"{piles} are piles, W is the waste; of each, only the last card shown, the top, moves.",
-        _packing(rules),
-    ]
+def instructions(rules: Rules) -> str:
+    """The rules, and how cards, places and moves are written."""
+    ranks = " ".join(RANKS[: rules.ranks])
+    moves = ["`deal`", "`W>F`", "`T0>F`", "`W>T1`", "`T0>T1`"]
+    places = f"T0 to T{rules.piles - 1} are piles, W is the waste, F a foundation"
     if rules.reserve:
-        text.append(
-            f"T{rules.reserve_pile} is a reserve, filled from the stock alone; its card goes to F "
-            "or an empty pile. An empty pile takes only its card or the waste's."
-        )
-    else:
-        text.append(_SPACES[rules.spaces])
-    text.append(_stock(rules))
-    if rules.worrying_back:
-        text.append("A foundation's top card may go back on a pile (`F:H>T0`).")
-    text.append("Moves are written `deal`, `W>F`, `T0>F`, `W>T1`, `T0>T1`.")
-    return " ".join(text)
-
-
-def _packing(rules: Rules) -> str:
-    """How cards are put on piles."""
-    text = _PACKED[rules.build]
-    if rules.build == "none":
-        return f"{text}."
-    last = RANKS[rules.ranks - 1]
-    text += {
-        "always": f"; {last} goes on A.",
-        "unless_ace_base": f"; {last} goes on A, unless foundations start with A.",
-        "linear": f"; {last} goes on A. Nothing goes on a card that a foundation starts with.",
-        "never": "; nothing goes on A.",
-    }[rules.wrap]
-    if rules.runs:
-        text += " Cards packed so move together, or the part that fits, onto another card."
-    return text
-
-
-def _stock(rules: Rules) -> str:
-    """The use of the stock, in a sentence or two."""
-    text = "`deal` turns the next card of the stock onto the waste."
-    if not rules.redeals:
-        return f"{text} The waste is never turned over."
-    times = "once" if rules.redeals == 1 else f"{rules.redeals} times"
-    text += f" When the stock is out, `redeal` makes the waste the stock again, {times}."
+        places += f", T{rules.reserve_pile} the reserve"
+    if rules.redeals:
+        moves.append("`redeal`")
     if rules.limited_redeal:
-        text += " Then its next card, S, lies face up and can move: `S>F`."
-    return text
+        places += ", S the card face up on the stock"
+        moves.append("`S>F`")
+    if rules.worrying_back:
+        moves.append("`F:H>T0`")
+    return (
+        f"Four Seasons, a solitaire of {rules.cards} cards. Ranks: {ranks}. Suits: C, S, H, D. "
+        f"{places}; the top card is shown last. {rules_in_words(rules)} "
+        f"Moves are written {', '.join(moves)}."
+    )
 
 
 # --- positions

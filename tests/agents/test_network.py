@@ -11,7 +11,7 @@ from four_seasons_env.agents.network.evaluation import (
     network_of,
     new_network_buffers,
 )
-from four_seasons_env.agents.planner.search import best_stop, new_evaluator
+from four_seasons_env.agents.planner.best_stop import best_stop, new_evaluator
 from four_seasons_env.agents.policy_files import PolicyFileError
 from four_seasons_env.engine.kernel import compile_rules
 from four_seasons_env.positions.features import (

@@ -42,8 +42,8 @@ def test_rows_say_what_a_player_knows(name: str) -> None:
 def test_sums_and_gradients_are_those_of_torch() -> None:
     rules = RULES["pysolfc/florentine"]
     places = np.array([observe(game, "places") for game in played_on(rules, 40, 90)])
-    encoder, rows = PlacesEncoder(rules, 24), rows_of(places, rules)
-    sums = encoder(torch.from_numpy(places).float())  # as Stable-Baselines3 passes it
+    encoder, rows = PlacesEncoder(24), rows_of(places, rules)
+    sums = encoder(torch.from_numpy(rows))
     table = encoder.table.detach().clone().requires_grad_()
     expected = torch.nn.functional.embedding_bag(
         torch.from_numpy(rows).long(), table, mode="sum", padding_idx=0
@@ -100,7 +100,8 @@ def test_scores_and_gradients_are_those_of_torch() -> None:
         else:
             rows = torch.from_numpy(move_rows_of(places.numpy(), masks.numpy(), rules)).long()
             sums = torch.nn.functional.embedding(rows, network.moves).sum(dim=2)
-            hidden = network.dense(torch.relu(network.encoder(places)))[:, None, : network.units]
+            sums_of_rows = network.encoder(torch.from_numpy(rows_of(places.numpy(), rules)))
+            hidden = network.dense(torch.relu(sums_of_rows))[:, None, : network.units]
             scores = torch.relu(hidden + sums) @ network.score
         torch.logsumexp(scores.masked_fill(~masks, -1e8), dim=1).sum().backward()
         gradients.append({name: each.grad for name, each in network.named_parameters()})

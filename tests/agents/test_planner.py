@@ -5,17 +5,17 @@ import pytest
 
 from four_seasons_env.agents.names import make_agent
 from four_seasons_env.agents.planner.agent import PlannerAgent
+from four_seasons_env.agents.planner.best_stop import (
+    SearchLimits,
+    best_stop,
+    new_evaluator,
+    turn,
+)
 from four_seasons_env.agents.planner.lookahead import (
     CANDIDATES,
     add_world,
     drop_clearly_worse,
     new_lookahead_buffers,
-)
-from four_seasons_env.agents.planner.search import (
-    SearchLimits,
-    best_stop,
-    new_evaluator,
-    turn,
 )
 from four_seasons_env.engine.deals import TRAIN_FROM
 from four_seasons_env.engine.kernel import GAME, compile_rules, nothing_hidden, public_copy

@@ -15,7 +15,12 @@ import tyro
 
 from four_seasons_env.agents import make_agent
 from four_seasons_env.agents.names import split_name
-from four_seasons_env.agents.planner.search import HEADS, network_value, new_evaluator, read_planner
+from four_seasons_env.agents.planner.best_stop import (
+    HEADS,
+    network_value,
+    new_evaluator,
+    read_planner,
+)
 from four_seasons_env.agents.policy_files import load_policy, save_policy
 from four_seasons_env.experiments.train import Train
 from four_seasons_env.game import Game

@@ -13,7 +13,7 @@ from four_seasons_env.game import Game, IllegalMove
 from four_seasons_env.rules import RULES, SMALL, Rules
 from four_seasons_env.solver import fair_value, solve
 from four_seasons_env.solver.fair.arrays import SEARCHING, VALUE, VALUES_FULL, new_arrays
-from four_seasons_env.solver.fair.expectimax import ORDERS, position_value
+from four_seasons_env.solver.fair.expectimax import FACTORIALS, position_value
 from tests.helpers import mostly_slow, play_to_next_card, small
 from tests.reference.fair_differential import compare, positions
 
@@ -91,8 +91,8 @@ def test_fair_search_stops_before_its_table_is_full() -> None:
     arrays = new_arrays(game.record[0], game.rules)._replace(values=few)
     state, hidden = arrays.state[0], game.stock_size
     state["top"], state["last"], state["status"] = 1, 2**20, SEARCHING
-    arrays.positions[0], arrays.rows[0] = game.record[0], (1, 0, ORDERS[hidden], 0, -1, -1, -1)
-    position_value(0, hidden, -1, int(ORDERS[hidden]), arrays)
+    arrays.positions[0], arrays.rows[0] = game.record[0], (1, 0, FACTORIALS[hidden], 0, -1, -1, -1)
+    position_value(0, hidden, -1, int(FACTORIALS[hidden]), arrays)
     assert state["status"] == VALUES_FULL
     assert 0 < np.count_nonzero(few["key"]) == state["values"] <= len(few) // 2
 

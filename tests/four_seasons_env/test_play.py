@@ -50,8 +50,8 @@ def test_rules_moves_and_refusals_have_words(rules):
     session = Session(rules, 17)
     game, how, rng = session.game.copy(), session_view(session)["how"], random.Random(1)
     assert ("is a reserve" in how) == game.rules.reserve
-    assert ("one card or run" in how) == game.rules.runs
-    assert ("There is no redeal" in how) == (game.rules.redeals == 0)
+    assert ("A packed run" in how) == game.rules.runs
+    assert ("never turned over" in how) == (game.rules.redeals == 0)
     places = [f"T{i}" for i in range(game.rules.piles)]
     places += [*(f"F:{suit}" for suit in "CSHD"), "W", "stock"]
     for _ in range(60):

@@ -14,7 +14,7 @@ from four_seasons_env.engine.deals import TRAIN_FROM
 from four_seasons_env.engine.moves import all_moves
 from four_seasons_env.game import Game
 from four_seasons_env.rules import RULES, WRAPS, Rules
-from four_seasons_env.solver import beam, search, shorten, solve, solve_all
+from four_seasons_env.solver import beam, shorten, solve, solving
 from four_seasons_env.solver.analysis.root import ANY_NUMBER, UNDECIDED
 from four_seasons_env.solver.beam import Beam
 from four_seasons_env.solver.schedule import Step, steps
@@ -143,7 +143,7 @@ def hard_game(positions: int = 100_000) -> Game:
 def test_solve_reads_the_clock_after_each_slice(monkeypatch: pytest.MonkeyPatch) -> None:
     """A clock that ticks when it is read: a slice for each tick, and none after the limit."""
     game, ticks = hard_game(), itertools.count()
-    monkeypatch.setattr(search, "time", SimpleNamespace(perf_counter=lambda: next(ticks)))
+    monkeypatch.setattr(solving, "time", SimpleNamespace(perf_counter=lambda: next(ticks)))
     solution = solve(game, seconds=5)
     assert solution.status == "unknown"
     assert solution.seconds <= 6
@@ -164,18 +164,10 @@ def test_a_search_without_memory_is_not_the_end(monkeypatch: pytest.MonkeyPatch)
     def without_memory(beam: Beam, positions: int = ANY_NUMBER) -> int:
         return UNDECIDED if beam._width == 800 else go_on(beam, positions)
 
-    monkeypatch.setattr(search, "steps", lambda seed: iter(plan))
+    monkeypatch.setattr(solving, "steps", lambda seed: iter(plan))
     monkeypatch.setattr(Beam, "go_on", without_memory)
     solution = solve(Game("four-seasons", deal=TRAIN_FROM))
     assert (solution.status, solution.step) == ("won", "beam, width 30")
-
-
-def test_many_games_are_solved_at_once() -> None:
-    games = [Game("four-seasons", TRAIN_FROM + number) for number in range(8)]
-    solutions = solve_all(games, seconds=UNHURRIED)
-    for game, solution in zip(games, solutions, strict=True):
-        assert solution.status in ("won", "lost")
-        assert solution.moves == solve(game, seconds=UNHURRIED).moves
 
 
 def test_memory_is_kept() -> None:

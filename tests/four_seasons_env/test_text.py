@@ -15,24 +15,24 @@ from four_seasons_env.game import Game
 from four_seasons_env.rewards import ILLEGAL_PENALTY
 from four_seasons_env.rules import RULES, SMALL
 from four_seasons_env.text import FourSeasonsTextEnv
-from four_seasons_env.text.words import position_in_words, rules_in_words, words_of
+from four_seasons_env.text.words import instructions, position_in_words, words_of
 from tests.helpers import REPRESENTATIVES, scripted_reply
 
 UNITS = ["move", "position"]
 NEAREST = re.compile(r"The nearest legal choice is (\S+)\.")
 
 
-def test_rules_take_at_most_150_words() -> None:
+def test_rules_take_at_most_220_words() -> None:
     for rules in (RULES | SMALL).values():
-        text = rules_in_words(rules)
-        assert len(text.split()) <= 150
+        text = instructions(rules)
+        assert len(text.split()) <= 220
         assert text.isascii()
 
 
 def test_observation_shows_the_position() -> None:
     env = FourSeasonsTextEnv()
     observation, _ = env.reset(options={"deal": 17})
-    assert observation.startswith(rules_in_words(env.rules))
+    assert observation.startswith(instructions(env.rules))
     assert observation.endswith("Legal moves: deal, T3>T0, T4>T1")
     for line in ("Cards up: 1 of 52", "T0: 6D", "Waste: empty", "Stock: 46 cards"):
         assert f"\n{line}\n" in observation

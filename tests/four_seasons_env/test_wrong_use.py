@@ -167,7 +167,7 @@ def test_wrong_seeds(env, envs, seed):
         (0.0, TypeError, r"must be an integer, not 0\.0"),
         ("deal", TypeError, "must be an integer, not 'deal'"),
         *(
-            (wrong, ValueError, f"^action must be 0 to 31, not {wrong}$")
+            (wrong, ValueError, f"^action must be 0 to 31, not {min(wrong, 2**63 - 1)}$")
             for wrong in (-1, 32, 10**30)
         ),
     ],

@@ -83,7 +83,7 @@ def make_frame(record: Any, rules: Rules) -> NDArray[np.void]:
     return frames
 
 
-def cards_at(record: Any, place: int) -> list[int]:
+def codes_at(record: Any, place: int) -> list[int]:
     """Cards of a pile of a GAME record, or of its waste, from the top."""
     cards = []
     card = int(record["top"][place])

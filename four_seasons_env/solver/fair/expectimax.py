@@ -37,7 +37,7 @@ from four_seasons_env.solver.fair.keys import shared_key
 
 MOST_HIDDEN = 20
 """Cards: the orders of more do not fit into 64 bits."""
-ORDERS = np.array([math.factorial(n) for n in range(MOST_HIDDEN + 1)], np.int64)
+FACTORIALS = np.array([math.factorial(n) for n in range(MOST_HIDDEN + 1)], np.int64)
 """[cards] -> the orders that they may have."""
 FIRST = 32
 """Positions that an enumeration of decisions holds at first."""
@@ -62,7 +62,7 @@ def position_value(row, hidden, alpha, beta, arrays):
         beta: nor one that is not below it.
         arrays: `FairArrays`.
     """
-    state, rows, orders = arrays.state[0], arrays.rows, ORDERS[hidden]
+    state, rows, orders = arrays.state[0], arrays.rows, FACTORIALS[hidden]
     start = state.top
     low, high = rows[row].low, rows[row].high
     # Enumerate few decisions first, then GROWTH times as many, while the bounds are too far apart.
@@ -120,7 +120,7 @@ def _turn_each(row, hidden, arrays):
     """Turn each hidden card, into the rows from ``state.top`` on; returns the decision's bounds."""
     rule, frame, state = arrays.rules[0], arrays.frames[0], arrays.state[0]
     positions, rows, values = arrays.positions, arrays.rows, arrays.values
-    orders = ORDERS[hidden - 1]
+    orders = FACTORIALS[hidden - 1]
     sum_low, sum_high = np.int64(0), hidden * orders
     for number in range(hidden):
         into = state.top + number
@@ -167,7 +167,7 @@ def _meet_decisions(hidden, limit, arrays):
     meet(key, first, arrays.met)
     scores[first], _ = score_position(positions[first], rule, frame, WEIGHTS)
     rows[first].parent = rows[first].turn = -1
-    rows[first].low, rows[first].high = np.int64(0), ORDERS[hidden]
+    rows[first].low, rows[first].high = np.int64(0), FACTORIALS[hidden]
     heap[0] = first
     size, count = 1, first + 1
     while size and count < first + limit and state.won < 0:
@@ -204,7 +204,7 @@ def _meet_decisions(hidden, limit, arrays):
                 continue
             rows[count].parent, rows[count].move = here, move
             rows[count].turn = move if turns else -1
-            rows[count].low, rows[count].high = np.int64(0), ORDERS[hidden]
+            rows[count].low, rows[count].high = np.int64(0), FACTORIALS[hidden]
             if is_open and kernel.is_won(g, rule):
                 state.won = count
             if turns:

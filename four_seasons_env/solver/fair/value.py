@@ -20,7 +20,7 @@ from four_seasons_env.solver.fair.arrays import (
     grow,
     new_arrays,
 )
-from four_seasons_env.solver.fair.expectimax import DEAL, MOST_HIDDEN, ORDERS, position_value
+from four_seasons_env.solver.fair.expectimax import DEAL, FACTORIALS, MOST_HIDDEN, position_value
 from four_seasons_env.solver.fair.keys import shared_key
 
 DEFAULT_SECONDS = 60.0
@@ -114,16 +114,16 @@ class _Search:
         """
         record, cards, state = game.record[0].copy(), len(game.unseen), self.state
         record["deck"][record["dealt"] : record["dealt"] + cards].sort()  # their order is not read
-        low, high = 0, int(ORDERS[cards])
+        low, high = 0, int(FACTORIALS[cards])
         while True:
             arrays = self._known[self._kind]
             rule, frame, root = arrays.rules[0], arrays.frames[0], arrays.rows[0]
             arrays.positions[0] = record
             root["key"] = shared_key(record, rule, frame, arrays.suits, arrays.names)
-            root["low"], root["high"] = 0, ORDERS[cards]
+            root["low"], root["high"] = 0, FACTORIALS[cards]
             state["top"], state["last"] = 1, int(state["positions"]) + self._next_slice()
             state["status"], state["held"] = SEARCHING, 0
-            found = position_value(0, cards, -1, int(ORDERS[cards]), arrays)
+            found = position_value(0, cards, -1, int(FACTORIALS[cards]), arrays)
             low, high = max(low, int(found[0])), min(high, int(found[1]))
             if state["status"] == SEARCHING or self._next_slice() <= 0:
                 return low, high
@@ -135,7 +135,7 @@ class _Search:
 
     def decisions(self, game: Game) -> list[Decision]:
         """Decisions of whose value the last slice has found out anything, the best first."""
-        arrays, orders = self._known[self._kind], int(ORDERS[len(game.unseen)])
+        arrays, orders = self._known[self._kind], int(FACTORIALS[len(game.unseen)])
         moves, rows = all_moves(game.rules), arrays.rows[: 1 + int(self.state["held"])]
         is_listed = (rows["low"] > 0) | (rows["high"] < orders)
         is_listed[0] = False  # the position itself
@@ -211,7 +211,7 @@ def fair_value(
         memory,
     )
     found = [search.value(each) for each in positions]
-    orders = len(positions) * int(ORDERS[len(positions[0].unseen)])
+    orders = len(positions) * int(FACTORIALS[len(positions[0].unseen)])
     low, high = sum(low for low, _ in found) / orders, sum(high for _, high in found) / orders
     if move is None or len(positions) == 1:
         decisions = search.decisions(positions[0])

@@ -7,10 +7,8 @@ from __future__ import annotations
 
 import functools
 import math
-import os
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
@@ -30,7 +28,7 @@ from four_seasons_env.solver.analysis.root import (
     UNDECIDED,
     WON,
     Root,
-    cards_at,
+    codes_at,
 )
 from four_seasons_env.solver.beam import Beam, expand
 from four_seasons_env.solver.sat import FormulaSearch
@@ -53,12 +51,10 @@ class Solution:
     """Positions examined."""
     seconds: float
     """Time taken."""
-    certificate: str = ""
-    """The evidence: `moves` that win, or the method that proved the loss: a `beam` that left
-    nothing out, or the `formula` of the relaxed game, which cannot be satisfied. Empty for an
-    unknown answer."""
     step: str = ""
-    """The step of the schedule that decided, such as `beam, width 100`; empty if none did."""
+    """The step of the schedule that decided, such as `beam, width 100`; empty if none did. A loss
+    is proved by `beam, complete`, which left nothing out, or by `formula`: the relaxed game, which
+    nobody can win."""
 
 
 Method = Beam | FormulaSearch
@@ -98,7 +94,7 @@ def _run(
     cards = (
         int(root.record["deck_size"])
         - int(root.record["dealt"])
-        + len(cards_at(root.record, WASTE))
+        + len(codes_at(root.record, WASTE))
     )
     for step in plan:
         if cards > step.most:
@@ -131,7 +127,8 @@ def solve(
 
     An answer is a proof: the moves of a win have been played on a copy of the game, and a loss
     rests on a search that left nothing out (docs/explanation/solver.md). The same seed, positions
-    and memory give the same answer, unless time runs out first.
+    and memory give the same answer, unless time runs out first. The compiled searches release the
+    GIL, so threads can solve several positions at once.
 
     Args:
         game: a position of any rule set; it is not changed.
@@ -163,7 +160,7 @@ def solve(
     _warm_up()
     started = time.perf_counter()
     if game.is_won:
-        return Solution("won", [], 0, 0.0, "moves")
+        return Solution("won", [], 0, 0.0)
     plan = steps(seed) if width is None else [Step("beam", width, _ARRANGEMENTS, narrow=True)]
     status, moves, positions, step = _run(
         Root(game.record[0], game.rules, memory),
@@ -177,34 +174,8 @@ def solve(
     if status == WON and not replay.is_won:
         raise AssertionError(f"moves that do not win {game!r}: {moves}")
     taken = time.perf_counter() - started
-    if step is None:
-        return Solution(_STATUS_NAMES[status], moves, positions, taken)
-    certificate = "moves" if status == WON else step.method
-    return Solution(_STATUS_NAMES[status], moves, positions, taken, certificate, step.name)
-
-
-def solve_all(
-    games: Sequence[Game],
-    seconds: float,
-    workers: int | None = None,
-    memory: int = 2**28,
-) -> list[Solution]:
-    """Solve many positions at once, such as those that a training run wants labels for.
-
-    The compiled searches release the GIL, so threads share the work.
-
-    Args:
-        games: positions, of one rule set or of several.
-        seconds: time limit of each.
-        workers: threads. None: one for each processor.
-        memory: maximum number of bytes that a search may take, in each thread.
-
-    Returns:
-        What `solve` answers, in the order of the games.
-    """
-    _warm_up()  # once, and not in each thread
-    with ThreadPoolExecutor(workers or os.cpu_count()) as pool:
-        return list(pool.map(lambda game: solve(game, seconds=seconds, memory=memory), games))
+    name = "" if step is None else step.name
+    return Solution(_STATUS_NAMES[status], moves, positions, taken, name)
 
 
 # --- shorter solutions
