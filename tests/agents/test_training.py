@@ -1,6 +1,7 @@
 """Learners: hyperparameters, of which wrong ones are refused by name, and the mean of weights."""
 
 import threading
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -50,6 +51,7 @@ def test_flags_override_the_file(name: str) -> None:
         ("layers=[8, 8, 8]", "layers must be three numbers .*, the second a multiple of 16"),
         ("games=[", "games is not YAML"),
         ("gamma", "key=value"),
+        ("games={a: 1, b: 2, a: 3}", "games is not YAML: 'a' must be given once"),
     ],
 )
 def test_wrong_hyperparameters(flag: str, message: str) -> None:
@@ -57,7 +59,11 @@ def test_wrong_hyperparameters(flag: str, message: str) -> None:
         read_settings(MaskablePpoSettings, FILES["maskable_ppo"], [flag])
 
 
-def test_a_key_that_is_given_twice() -> None:
+def test_a_key_that_is_given_twice(tmp_path: Path) -> None:
+    path = tmp_path / "maskable_ppo.yaml"
+    path.write_text(FILES["maskable_ppo"].read_text() + "\ngamma: 0.5\n")
+    with pytest.raises(ValueError, match=r"maskable_ppo\.yaml is not YAML: 'gamma' must be given "):
+        read_settings(MaskablePpoSettings, path)
     with pytest.raises(ValueError, match="hyperparameter 'gamma' must be given once"):
         read_settings(MaskablePpoSettings, FILES["maskable_ppo"], ["gamma=1", "gamma=0.5"])
 
