@@ -218,29 +218,23 @@ _TABLE = (
         wrap="always",
         runs=True,
         spaces="before_dealing",
-        about="William B. Dick's book of 1883, as the encyclopedia reports it. While the cross is "
-        "laid out, cards that fit go up at once, and their places stay empty. A run, or the "
-        "part of it that fits, moves onto another card. A space accepts only the top card of "
-        "a pile.",
+        about="William B. Dick's book of 1883, as the encyclopedia reports it.",
     ),
     Rules(
         name="solitaire-till-dawn",
         wrap="always",
-        about="The rules page of Solitaire Till Dawn (semicolon.com). It differs from "
-        "`four-seasons` in one rule: a King may always be put on an Ace.",
+        about="The rules page of Solitaire Till Dawn (semicolon.com).",
     ),
     Rules(
         name="fsolitaire",
         spaces="before_dealing",
-        about="The rules page of fsolitaire.com: spaces are filled from the waste before the next "
-        'card is dealt. The page speaks of "King on Ace and Ace on King", which contradicts '
-        "building down; here only a King may be put on an Ace.",
+        about='The rules page of fsolitaire.com. It speaks of "King on Ace and Ace on King", which '
+        "contradicts building down; here only a King may be put on an Ace.",
     ),
     Rules(
         name="czarina",
         spaces="auto_stock",
-        about="The encyclopedia's variation Czarina: a space is filled at once from the stock. "
-        "When the stock is empty, the player may fill it with any available card.",
+        about="The encyclopedia's variation Czarina.",
     ),
     Rules(
         name="czarina-1898",
@@ -248,20 +242,15 @@ _TABLE = (
         redeals=1,
         limited_redeal=True,
         about="Mary Whitmore Jones's Czarina (fourth series), as solitaireforever.com reports it, "
-        "with the limited redeal that modern descriptions omit. When the stock is empty, the "
-        "waste is turned over, and two cards are available: one on the waste and one face up "
-        "on the stock. When one of them has been played, the next card is turned "
-        "automatically. A space is filled at once from the stock; after the redeal, with the "
-        "face-up card.",
+        "with the limited redeal that modern descriptions omit. After the redeal, the face-up card "
+        "fills a space.",
     ),
     Rules(
         name="corners",
         build="none",
         spaces="auto_stock",
-        about="The encyclopedia's variation Corners: the cross is a reserve of one-card cells, "
-        "filled at once from the stock. It mentions no redeal. Without one, every deal "
-        "that was tried is proved lost. Older descriptions have two redeals "
-        "(`corners-hoffmann`).",
+        about="The encyclopedia's variation Corners. It mentions no redeal, and without one, every "
+        "deal that was tried is proved lost. Older descriptions have two (`corners-hoffmann`).",
     ),
     Rules(
         name="corners-hoffmann",
@@ -269,11 +258,8 @@ _TABLE = (
         build="none",
         spaces="auto_stock",
         redeals=2,
-        about="Professor Hoffmann's Corners, as solitaireforever.com reports it: nine cards, four "
-        "of them on the foundations, each suit with its own base found as in "
-        "`pysolfc/corners`, and two redeals. Cells are filled at once. The page does not "
-        "state the source; here it is the stock. `pysolfc/corners` is a variant that deals "
-        "one card to the waste first and fills cells from the waste.",
+        about="Professor Hoffmann's Corners, as solitaireforever.com reports it. The page does not "
+        "state what fills the cells; here it is the stock.",
     ),
     Rules(
         name="corner-patience",
@@ -281,16 +267,13 @@ _TABLE = (
         opening="empty",
         wrap="always",
         about="Corner Patience of Mary Whitmore Jones (second series), Cheney's Corners and "
-        "Dalton's Corner, as solitaireforever.com reports them: the base card comes first, "
-        "and the cross begins empty. The player may fill spaces from the waste at any time: "
-        '"it is not necessary to fill all the spaces at once".',
+        "Dalton's Corner, as solitaireforever.com reports them.",
     ),
     Rules(
         name="simplicity",
         piles=12,
         build="alternate_colour",
-        about="The encyclopedia's variation Simplicity: two rows of six piles built down in "
-        "alternate colours; the thirteenth card is the base.",
+        about="The encyclopedia's variation Simplicity.",
     ),
     Rules(
         name="florentine",
@@ -298,13 +281,10 @@ _TABLE = (
         wrap="always",
         reserve=True,
         redeals=1,
-        about="Parlett's Florentine, as solitaireforever.com reports it: the centre pile is a "
-        "reserve. No card may be put on it, and its card cannot be packed on the outer piles. "
-        "It moves to a foundation or to an empty outer pile and is replaced from the stock. "
-        'The page fills empty outer piles "from the deck, or with the center card": here with '
-        "the waste's top card, whatever it is, or the centre card. When the stock is empty, "
-        "an empty centre stays empty until the redeal. Without the reserve the game is "
-        "`pysolfc/florentine`.",
+        about="Parlett's Florentine, as solitaireforever.com reports it. Its page fills empty "
+        'outer piles "from the deck, or with the center card": here with the waste\'s top card, '
+        "whatever it is, or the centre card. When the stock is empty, an empty centre "
+        "stays empty until the redeal. Without the reserve the game is `pysolfc/florentine`.",
     ),
     Rules(
         name="kings-in-the-corner",
@@ -317,14 +297,12 @@ _TABLE = (
     _PYSOLFC.replace(
         name="pysolfc/four-seasons",
         about="As PySolFC's code plays it (automatic dealing off), which differs from its rules "
-        "page: the base card comes first, one card is dealt to the waste, and a King may "
-        "always be put on an Ace.",
+        "page.",
     ),
     _PYSOLFC.replace(
         name="pysolfc/czarina",
         spaces="auto_waste",
-        about="As PySolFC's code plays it: spaces are filled from the waste, and the waste does "
-        "not stay empty while there is stock.",
+        about="As PySolFC's code plays it.",
     ),
     _PYSOLFC.replace(
         name="pysolfc/florentine",
@@ -337,17 +315,15 @@ _TABLE = (
         build="none",
         spaces="auto_waste",
         redeals=2,
-        about="As PySolFC's code plays it. Each suit has its own base, the card of the suit that "
-        "the deck would deal last. The waste is turned over twice. A cell that becomes empty just "
-        "after a redeal, while the waste is empty, stays a space.",
+        about="As PySolFC's code plays it. A cell that becomes empty just after a redeal, while "
+        "the waste is empty, stays a space.",
     ),
     _PYSOLFC.replace(
         name="pysolfc/simplicity",
         piles=12,
         build="alternate_colour",
         worrying_back=True,
-        about="As PySolFC's code plays it: the top card of a foundation may move back to a pile "
-        "that accepts it, or to a space, even if it is the base card.",
+        about="As PySolFC's code plays it: even the base card may move back.",
     ),
 )
 
