@@ -19,10 +19,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from four_seasons_env.agents.training import Learner, get_learner, make_settings
+from four_seasons_env.agents.training import (
+    GamePool,
+    Learner,
+    ThisProcess,
+    get_learner,
+    make_settings,
+)
 from four_seasons_env.engine.deals import TRAIN_FROM
 from four_seasons_env.experiments.command_line import check_seed, progress_bar, run_command
-from four_seasons_env.experiments.parallel.pool import Pool, Workers, started_pool
+from four_seasons_env.experiments.parallel.pool import Workers, started_pool
 from four_seasons_env.experiments.results.out_folder import locked, provenance, write_json
 from four_seasons_env.experiments.results.training_run import (
     DONE,
@@ -182,9 +188,9 @@ def _train(run: Train, kind: type[Learner], settings: Any, rules: Rules) -> None
     threads = torch.get_num_threads()
     torch.set_num_threads(kind.threads or threads)
     try:
-        if workers.share_this_machine:  # compiled once, here
-            load_here(kind, rules, settings)
         with started_pool(workers) as pool, progress_bar(*columns) as bar:
+            if workers.share_this_machine:  # compiled once, here; the workers only load
+                _load(kind, rules, settings, ThisProcess())
             _load(kind, rules, settings, pool)
             learner = kind(rules, settings, run.seed, pool)
             monitor = Monitor(
@@ -211,13 +217,7 @@ def _train(run: Train, kind: type[Learner], settings: Any, rules: Rules) -> None
     print(f"saved in {run.out}: policies in best/ and last/, the learning curve in progress.csv")
 
 
-def load_here(kind: type[Learner], rules: Rules, settings: Any) -> None:
-    """Compile, or load, in this process; other processes of this machine then only load."""
-    with started_pool(Workers(n_jobs=1)) as alone:
-        _load(kind, rules, settings, alone)
-
-
-def _load(kind: type[Learner], rules: Rules, settings: Any, pool: Pool) -> None:
+def _load(kind: type[Learner], rules: Rules, settings: Any, pool: GamePool) -> None:
     """Compile, or load, what learning and validations need: this does not count as learning."""
     from four_seasons_env.experiments.training.monitor import validate
 

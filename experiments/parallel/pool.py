@@ -232,15 +232,15 @@ class Pool:
         return "in this process" if self.size == 1 else f"by {self.size} workers ({self._backend})"
 
     def map(
-        self, function: Callable[..., T], tasks: Iterable[Any], *shared: NDArray[Any]
+        self, function: Callable[..., T], tasks: Iterable[Any], shared: dict[str, NDArray[Any]]
     ) -> list[T]:
-        """Call ``function(task, *shared)`` for each task, several at once.
+        """Call ``function(task, shared)`` for each task, several at once.
 
         Args:
             function: the function. Workers import it by name.
             tasks: arguments; they start in this order, so the longest should come first.
-            shared: arrays that all tasks read; large ones are sent once per call (with Ray: once
-                per task).
+            shared: arrays that all tasks read, by name; large ones are sent once per call (with
+                Ray: once per task).
 
         Returns:
             The return values, in the order of the tasks.
@@ -250,9 +250,9 @@ class Pool:
         """
         from joblib import delayed
 
-        now = [self._sent(place, each) for place, each in enumerate(shared)]
+        now = {name: self._sent(name, each) for name, each in shared.items()}
         results = []
-        calls = (delayed(_timed)(function, task, *now) for task in tasks)
+        calls = (delayed(_timed)(function, task, now) for task in tasks)
         try:
             for result, seconds, process in self._parallel(calls):
                 results.append(result)
@@ -265,7 +265,7 @@ class Pool:
             ) from None
         return results
 
-    def _sent(self, place: int, array: NDArray[Any]) -> NDArray[Any]:
+    def _sent(self, name: str, array: NDArray[Any]) -> NDArray[Any]:
         """An array with these values, which workers receive.
 
         joblib writes a new file for each large array and keeps all of them until the pool ends, so
@@ -276,7 +276,7 @@ class Pool:
             return array.copy()  # Dask recognises a sent array by identity, whatever its values
         if array.nbytes < _SHARED_FROM:
             return array
-        key = place, array.shape, array.dtype
+        key = name, array.shape, array.dtype
         if key not in self._files:
             path = self._folder / str(len(self._files))
             self._files[key] = np.memmap(path, array.dtype, "w+", shape=array.shape)
@@ -284,9 +284,9 @@ class Pool:
         return self._files[key]
 
     def over_deals(
-        self, function: Callable[..., T], about: Any, deals: Any, *shared: NDArray[Any]
+        self, function: Callable[..., T], about: Any, deals: Any, shared: dict[str, NDArray[Any]]
     ) -> list[T]:
-        """Call ``function((about, part), *shared)`` for parts of the deals.
+        """Call ``function((about, part), shared)`` for parts of the deals.
 
         A single worker plays all deals at once.
 
@@ -307,7 +307,7 @@ class Pool:
             count = max(len(deals) // (2 * self.size), least) if self.size > 1 else len(deals)
             parts.append((about, deals[:count]))
             deals = deals[count:]
-        return self.map(function, parts, *shared)
+        return self.map(function, parts, shared)
 
 
 @contextmanager
@@ -331,9 +331,9 @@ def _this_process() -> tuple[str, int]:
     return platform.node(), os.getpid()
 
 
-def _timed(function: Callable[..., T], task: Any, *shared: Any) -> tuple[T, float, tuple[str, int]]:
+def _timed(function: Callable[..., T], task: Any, shared: Any) -> tuple[T, float, tuple[str, int]]:
     """The return value of a function, its processor seconds, and where it ran."""
     # Not the clock: workers may wait for a core, and waiting is not learning.
     before = time.process_time()
-    result = function(task, *shared)
+    result = function(task, shared)
     return result, time.process_time() - before, _this_process()
