@@ -16,13 +16,13 @@ import functools
 import json
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pandas as pd
 
 from four_seasons_env import __version__
-from four_seasons_env.experiments.reporting.cells import decided_within, win_rates
+from four_seasons_env.experiments.reporting.cells import win_rates
 from four_seasons_env.experiments.reporting.tables import as_markdown
 from four_seasons_env.experiments.results.ceiling import (
     CEILING,
@@ -33,8 +33,9 @@ from four_seasons_env.experiments.results.ceiling import (
 )
 from four_seasons_env.experiments.results.out_folder import provenance
 from four_seasons_env.experiments.results.tables import DATA, read_table, write_csv
+from four_seasons_env.files import file_name
 from four_seasons_env.registration import ENVS
-from four_seasons_env.rules import RULES, file_name
+from four_seasons_env.rules import RULES
 from four_seasons_env.text import FourSeasonsTextEnv
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -123,6 +124,24 @@ def odds() -> pd.DataFrame:
         row |= simple["won"].to_dict() | {"best": best["agent"], "fair": best["won"] + fewer}
         found.append(row | {"open": bounds_as_text(bounds["low"][name], bounds["high"][name])})
     return pd.DataFrame(found)
+
+
+def decided_within(results: pd.DataFrame, limits: Sequence[float] = (0.1, 1, 10)) -> pd.DataFrame:
+    """The number of deals decided within a time limit each, as cells of text."""
+    decided = results[results["status"] != "unknown"]
+    rows = []
+    for limit in limits:
+        counts = decided["status"][decided["seconds"] <= limit].value_counts()
+        won, lost = int(counts.get("won", 0)), int(counts.get("lost", 0))
+        rows.append(
+            {
+                "seconds each": f"{limit:g}",
+                "won": f"{won:,}",
+                "lost": f"{lost:,}",
+                "decided %": f"{100 * (won + lost) / len(results):.2f}",
+            }
+        )
+    return pd.DataFrame(rows)
 
 
 def optima() -> pd.DataFrame:

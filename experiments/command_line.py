@@ -25,11 +25,6 @@ Flags = TypeVar("Flags")
 Result = TypeVar("Result")
 Item = TypeVar("Item")
 
-_HOME = Path(__file__).resolve().parents[1]
-IN_CLONE = (_HOME / "pyproject.toml").is_file()
-ROOT = _HOME if IN_CLONE else Path.cwd()
-"""Root of the clone; for an installed wheel, the current folder when the process started."""
-
 _NOT_OWN = (f"{Path(__file__).parents[1]}/", "<string>", "<frozen importlib", importlib.__file__)
 """Starts of the file names of this package, of code made by it, and of the import system."""
 
@@ -188,8 +183,3 @@ def check_seed(seed: Any, name: str = "--seed") -> int:
     if not isinstance(seed, Integral) or not 0 <= int(seed) < 2**63:
         raise ValueError(f"{name} must be a whole number from 0 to 2^63 - 1, not {seed!r}")
     return int(seed)
-
-
-def command_line() -> str:
-    """The command line of this process, as a user would type it."""
-    return shlex.join(["four-seasons", *sys.argv[1:]]).replace(f"{ROOT}/", "")

@@ -26,7 +26,8 @@ from four_seasons_env.experiments.parallel.blocks import (
 from four_seasons_env.experiments.parallel.pool import Workers
 from four_seasons_env.experiments.results.comparison import Manifest, open_comparison
 from four_seasons_env.experiments.results.out_folder import check_out, locked
-from four_seasons_env.rules import file_name, get_rules
+from four_seasons_env.files import file_name
+from four_seasons_env.rules import get_rules
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from four_seasons_env.experiments.command_line import progress_bar
 from four_seasons_env.experiments.parallel.pool import Workers, run_tasks
-from four_seasons_env.rules import RULES, file_name, get_rules
+from four_seasons_env.files import file_name
+from four_seasons_env.rules import RULES, get_rules
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -137,21 +137,3 @@ def census_as_text(summary: pd.DataFrame) -> pd.DataFrame:
             "s/deal": summary["seconds"].map("{:.2f}".format),
         }
     )
-
-
-def decided_within(results: pd.DataFrame, limits: Sequence[float] = (0.1, 1, 10)) -> pd.DataFrame:
-    """The number of deals decided within a time limit each, as cells of text."""
-    decided = results[results["status"] != "unknown"]
-    rows = []
-    for limit in limits:
-        counts = decided["status"][decided["seconds"] <= limit].value_counts()
-        won, lost = int(counts.get("won", 0)), int(counts.get("lost", 0))
-        rows.append(
-            {
-                "seconds each": f"{limit:g}",
-                "won": f"{won:,}",
-                "lost": f"{lost:,}",
-                "decided %": f"{100 * (won + lost) / len(results):.2f}",
-            }
-        )
-    return pd.DataFrame(rows)

@@ -10,15 +10,21 @@ import importlib.metadata
 import json
 import os
 import platform
+import shlex
 import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from four_seasons_env import __version__
-from four_seasons_env.experiments.command_line import IN_CLONE, ROOT, command_line
 from four_seasons_env.files import write_atomically
+
+_HOME = Path(__file__).resolve().parents[2]
+IN_CLONE = (_HOME / "pyproject.toml").is_file()
+ROOT = _HOME if IN_CLONE else Path.cwd()
+"""Root of the clone; for an installed wheel, the current folder when the process started."""
 
 MARKS = {
     "training": "run.json",
@@ -115,12 +121,17 @@ def provenance() -> dict[str, Any]:
         except importlib.metadata.PackageNotFoundError:
             versions[name] = "not installed"
     return {
-        "command": command_line(),
+        "command": _command_line(),
         "python": platform.python_version(),
         "versions": versions,
         "machine": {"system": platform.platform(), "cpus": os.cpu_count()},
         "git": {"commit": _git("rev-parse", "HEAD"), "changed": _git("status", "--porcelain")},
     }
+
+
+def _command_line() -> str:
+    """The command line of this process, as a user would type it."""
+    return shlex.join(["four-seasons", *sys.argv[1:]]).replace(f"{ROOT}/", "")
 
 
 def _git(*arguments: str) -> str | None:

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pandas as pd
 
-from four_seasons_env.experiments.command_line import ROOT
 from four_seasons_env.experiments.reporting.plots import (
     colours_of,
     draw_references,
@@ -25,6 +24,7 @@ from four_seasons_env.experiments.reporting.plots import (
     plot_win_rates,
 )
 from four_seasons_env.experiments.results.ceiling import CEILING, CENSUS, ceiling_row
+from four_seasons_env.experiments.results.out_folder import ROOT
 from four_seasons_env.experiments.results.tables import DATA, read_table
 
 RESULTS = ROOT / "docs" / "results"

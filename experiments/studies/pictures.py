@@ -17,12 +17,13 @@ import time
 import urllib.request
 from pathlib import Path
 
-from four_seasons_env.experiments.command_line import ROOT
 from four_seasons_env.experiments.matches.play import play_game
+from four_seasons_env.experiments.results.out_folder import ROOT
 from four_seasons_env.experiments.review import main as review
+from four_seasons_env.files import file_name
 from four_seasons_env.game import Game
 from four_seasons_env.rendering.picture import save_animation, save_picture
-from four_seasons_env.rules import RULES, file_name
+from four_seasons_env.rules import RULES
 
 DEAL = 17
 LOST = 10_025

@@ -7,11 +7,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from docs.tables import decided_within
 from four_seasons_env.engine.deals import TRAIN_FROM
 from four_seasons_env.experiments.compare import Compare, compare
 from four_seasons_env.experiments.parallel.pool import Workers
 from four_seasons_env.experiments.report import Report, report
-from four_seasons_env.experiments.reporting.cells import as_text, decided_within
+from four_seasons_env.experiments.reporting.cells import as_text
 from four_seasons_env.experiments.results.ceiling import with_ceiling
 from four_seasons_env.experiments.results.summary import summarise
 from four_seasons_env.experiments.studies.census import COLUMNS, Census, census, take_census

@@ -14,7 +14,7 @@ import pytest
 import torch
 
 from four_seasons_env.agents.training import get_learner
-from four_seasons_env.experiments.command_line import ROOT
+from four_seasons_env.experiments.results.out_folder import ROOT
 from four_seasons_env.experiments.results.training_run import DONE, STEPS, last_checkpoint
 from four_seasons_env.experiments.train import Train, train
 from four_seasons_env.experiments.training import monitor
