@@ -147,7 +147,7 @@ def get_learner(agent: str) -> type[Learner]:
 
 
 class GamePool(Protocol):
-    """Plays games for a learner; `four_seasons_env.experiments.parallel.pool.Pool` is one."""
+    """Plays games for a learner; `four_seasons_env.experiments.workers.Pool` is one."""
 
     size: int
 

@@ -16,16 +16,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from four_seasons_env.agents.names import split_name
-from four_seasons_env.experiments.command_line import check_seed, run_command
-from four_seasons_env.experiments.matches.players import find_players
-from four_seasons_env.experiments.parallel.blocks import (
+from four_seasons_env.experiments.blocks import run_blocks
+from four_seasons_env.experiments.command_line import (
     check_deals,
+    check_seed,
     rule_set_names,
-    run_blocks,
+    run_command,
 )
-from four_seasons_env.experiments.parallel.pool import Workers
-from four_seasons_env.experiments.results.comparison import Manifest, open_comparison
-from four_seasons_env.experiments.results.out_folder import check_out, locked
+from four_seasons_env.experiments.comparison import Manifest, open_comparison
+from four_seasons_env.experiments.folders import check_out, locked
+from four_seasons_env.experiments.players import find_players
+from four_seasons_env.experiments.workers import Workers
 from four_seasons_env.files import file_name
 from four_seasons_env.rules import get_rules
 
@@ -72,21 +73,22 @@ def compare(run: Compare) -> None:
         ValueError: for a wrong flag, or a damaged census or folder.
     """
     _check(run)
-    # Imported after that, so that wrong flags are rejected without waiting for pandas.
-    from four_seasons_env.experiments.reporting.cells import (
+    # Imported after that, so that wrong flags are rejected without waiting for plots.
+    from four_seasons_env.experiments.comparison import read_census, summarise_folder
+    from four_seasons_env.experiments.folders import write_csv
+    from four_seasons_env.experiments.plots import plot_win_rates
+    from four_seasons_env.experiments.summary import summarise_seeds, what_is_certain
+    from four_seasons_env.experiments.tables import (
         BRIEF,
         LUCK_PRINTED,
         PRINTED,
+        as_latex,
+        as_markdown,
         as_text,
         deals_as_text,
+        print_table,
         to_print,
     )
-    from four_seasons_env.experiments.reporting.plots import plot_win_rates
-    from four_seasons_env.experiments.reporting.tables import as_latex, as_markdown, print_table
-    from four_seasons_env.experiments.results.ceiling import read_census
-    from four_seasons_env.experiments.results.comparison import summarise_folder
-    from four_seasons_env.experiments.results.summary import summarise_seeds, what_is_certain
-    from four_seasons_env.experiments.results.tables import write_csv
     from four_seasons_env.files import write_atomically
 
     # The census first: a wrong folder is reported before hours of play.
@@ -132,7 +134,7 @@ def _opened(run: Compare) -> Iterator[Manifest]:
     """Check a comparison, and have its folder to oneself within a block; see `play_all`."""
     names = [split_name(agent) for agent in run.agents]
 
-    from four_seasons_env.experiments.matches.task import meter_for
+    from four_seasons_env.experiments.blocks import meter_for
 
     check_deals(run.deals)
     check_out(run.out, "comparison")
@@ -147,7 +149,7 @@ def _opened(run: Compare) -> Iterator[Manifest]:
 
 def _play(run: Compare, manifest: Manifest) -> pd.DataFrame:
     """Play the blocks of a checked comparison that are missing, and return all results."""
-    from four_seasons_env.experiments.matches.task import load_block, play_block, tasks_of
+    from four_seasons_env.experiments.blocks import load_block, play_block, tasks_of
 
     tasks = [task for own in tasks_of(run.out, manifest) for task in own]
     results = run_blocks(play_block, tasks, "playing", run.workers, load_block)

@@ -16,8 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from four_seasons_env.engine.deals import TEST
-from four_seasons_env.experiments.command_line import run_command
-from four_seasons_env.experiments.parallel.blocks import check_deals
+from four_seasons_env.experiments.command_line import check_deals, run_command
 from four_seasons_env.experiments.train import Train, check_minutes, train
 from four_seasons_env.rules import get_rules
 
@@ -57,7 +56,7 @@ def demo(run: Demo) -> Path:
     from rich.console import Console
 
     from four_seasons_env.experiments.compare import Compare, compare
-    from four_seasons_env.experiments.matches.play import play_game
+    from four_seasons_env.experiments.play import play_game
     from four_seasons_env.experiments.report import Report, report
     from four_seasons_env.rendering.picture import save_animation
 
@@ -114,7 +113,7 @@ def demo(run: Demo) -> Path:
 
 def _game_to_show(compared: Path) -> tuple[int, bool]:
     """The first deal that the trained agent won, or else its first deal, and whether it won."""
-    from four_seasons_env.experiments.results.comparison import read_results
+    from four_seasons_env.experiments.comparison import read_results
 
     played = read_results(compared)
     own = played[played["agent"] == TRAINED].sort_values(["won", "deal"], ascending=[False, True])

@@ -6,7 +6,7 @@
 
 A resumed run continues with the weights, optimiser and learning rate of its last checkpoint. The
 planner learns the same as in an uninterrupted run; other agents start new games.
-`four_seasons_env.experiments.results.training_run` describes the files of a run.
+`four_seasons_env.experiments.folders` describes the files of a run.
 """
 
 from __future__ import annotations
@@ -28,20 +28,22 @@ from four_seasons_env.agents.training import (
 )
 from four_seasons_env.engine.deals import TRAIN_FROM
 from four_seasons_env.experiments.command_line import check_seed, progress_bar, run_command
-from four_seasons_env.experiments.parallel.pool import Workers, started_pool
-from four_seasons_env.experiments.results.out_folder import locked, provenance, write_json
-from four_seasons_env.experiments.results.training_run import (
+from four_seasons_env.experiments.folders import (
     DONE,
     RUN,
     check_new_run,
     last_checkpoint,
+    locked,
+    provenance,
     read_run,
+    write_json,
 )
+from four_seasons_env.experiments.workers import Workers, started_pool
 from four_seasons_env.rules import Rules, get_rules
 from four_seasons_env.schemas import fitting
 
 if TYPE_CHECKING:
-    from four_seasons_env.experiments.training.monitor import Monitor
+    from four_seasons_env.experiments.monitor import Monitor
 
 
 @dataclass
@@ -174,7 +176,7 @@ def _train(run: Train, kind: type[Learner], settings: Any, rules: Rules) -> None
         TimeRemainingColumn,
     )
 
-    from four_seasons_env.experiments.training.monitor import Clock, Monitor
+    from four_seasons_env.experiments.monitor import Clock, Monitor
 
     columns = (
         BarColumn(bar_width=24),
@@ -219,7 +221,7 @@ def _train(run: Train, kind: type[Learner], settings: Any, rules: Rules) -> None
 
 def _load(kind: type[Learner], rules: Rules, settings: Any, pool: GamePool) -> None:
     """Compile, or load, what learning and validations need: this does not count as learning."""
-    from four_seasons_env.experiments.training.monitor import validate
+    from four_seasons_env.experiments.monitor import validate
 
     small = dataclasses.replace(settings, **{"games": pool.size} | kind.smallest)
     learner = kind(rules, small, 0, pool)

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from four_seasons_env.engine.kernel import new_masks
 from four_seasons_env.engine.masks import draw_moves
-from four_seasons_env.experiments.results.tables import write_csv
+from four_seasons_env.experiments.folders import write_csv
 from four_seasons_env.observations import OBSERVATIONS
 from four_seasons_env.rules import get_rules
 

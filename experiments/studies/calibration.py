@@ -22,9 +22,9 @@ from four_seasons_env.agents import Agent, make_agent
 from four_seasons_env.agents.names import split_name
 from four_seasons_env.agents.planner.chances import Judge
 from four_seasons_env.engine.moves import all_moves
-from four_seasons_env.experiments.matches.play import play_games
-from four_seasons_env.experiments.matches.players import find_players
-from four_seasons_env.experiments.results.tables import write_csv
+from four_seasons_env.experiments.folders import write_csv
+from four_seasons_env.experiments.play import play_games
+from four_seasons_env.experiments.players import find_players
 from four_seasons_env.game import MAX_MOVES, Game
 from four_seasons_env.games import Games
 from four_seasons_env.rules import RULES

@@ -18,26 +18,18 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from four_seasons_env.experiments.command_line import run_command
-from four_seasons_env.experiments.parallel.blocks import (
-    Block,
-    check_deals,
-    rule_set_names,
-    run_blocks,
-    split_deals,
-)
-from four_seasons_env.experiments.parallel.pool import Workers
-from four_seasons_env.experiments.results.out_folder import (
-    check_out,
-    locked,
-    provenance,
-    write_json,
-)
+import pandas as pd
 
-if TYPE_CHECKING:
-    import pandas as pd
+from four_seasons_env.engine.deals import RANKS, TRAIN_FROM
+from four_seasons_env.experiments.blocks import Block, run_blocks, split_deals
+from four_seasons_env.experiments.command_line import check_deals, rule_set_names, run_command
+from four_seasons_env.experiments.folders import check_out, locked, provenance, write_json
+from four_seasons_env.experiments.tables import deals_as_text
+from four_seasons_env.experiments.workers import Workers
+from four_seasons_env.game import Game
+from four_seasons_env.solver import shorten, solve
 
 LEAST_MEMORY = 0.01
 """Minimum memory of the solver, in GiB."""
@@ -82,10 +74,6 @@ class CensusTask(Block):
 
 
 def _solve(rules: str, deal: int, run: Census) -> dict[Any, Any]:
-    from four_seasons_env.engine.deals import RANKS
-    from four_seasons_env.game import Game
-    from four_seasons_env.solver import shorten, solve
-
     game = Game(rules, deal)
     memory = int(run.memory * 2**30)
     solution = solve(game, seconds=run.seconds, memory=memory)
@@ -106,10 +94,6 @@ def _solve(rules: str, deal: int, run: Census) -> dict[Any, Any]:
 @functools.cache
 def _load_solver() -> None:
     """Compile, or load, the solver: it takes all of its steps in a won deal and one left open."""
-    from four_seasons_env.engine.deals import TRAIN_FROM
-    from four_seasons_env.game import Game
-    from four_seasons_env.solver import shorten, solve
-
     for number in (3, 6):
         game = Game("four-seasons", TRAIN_FROM + number)
         shorten(game, solve(game, max_positions=400_000).moves)
@@ -117,8 +101,6 @@ def _load_solver() -> None:
 
 def solve_block(task: CensusTask) -> None:
     """Solve the missing deals of a block, and write its file every few seconds."""
-    import pandas as pd
-
     stored = task.stored()
     rows: dict[int, dict[Any, Any]] = {}
     if stored is not None:
@@ -160,13 +142,12 @@ def take_census(run: Census) -> pd.DataFrame:
 
 
 def census(run: Census) -> None:
-    """Take the census, and print its table."""
+    """Take the census, and print how many deals are won, lost and open."""
     results = take_census(run)
-    from four_seasons_env.experiments.reporting.cells import census_as_text, deals_as_text
-    from four_seasons_env.experiments.reporting.tables import print_table
-    from four_seasons_env.experiments.results.ceiling import summarise_census
-
-    print_table(census_as_text(summarise_census(results)), deals_as_text(results))
+    for rules, solved in results.groupby("rules", sort=False):
+        counts = solved["status"].value_counts()
+        shown = ", ".join(f"{count:,} {status}" for status, count in counts.items())
+        print(f"{rules}, {deals_as_text(solved)}: {shown}")
     print(f"saved in {run.out}: results.csv, a row per deal")
 
 

@@ -10,7 +10,10 @@ from pathlib import Path
 
 import pandas as pd
 
-from four_seasons_env.experiments.reporting.plots import (
+from four_seasons_env.experiments.comparison import CENSUS, ceiling_row
+from four_seasons_env.experiments.folders import DATA, ROOT, read_table
+from four_seasons_env.experiments.players import CEILING
+from four_seasons_env.experiments.plots import (
     colours_of,
     draw_references,
     in_lines,
@@ -23,9 +26,6 @@ from four_seasons_env.experiments.reporting.plots import (
     plot_speed_strength,
     plot_win_rates,
 )
-from four_seasons_env.experiments.results.ceiling import CEILING, CENSUS, ceiling_row
-from four_seasons_env.experiments.results.out_folder import ROOT
-from four_seasons_env.experiments.results.tables import DATA, read_table
 
 RESULTS = ROOT / "docs" / "results"
 ANSWER = ["random", "greedy", "maskable_ppo", "heuristic", "next_deal_ppo"]

@@ -17,8 +17,8 @@ import time
 import urllib.request
 from pathlib import Path
 
-from four_seasons_env.experiments.matches.play import play_game
-from four_seasons_env.experiments.results.out_folder import ROOT
+from four_seasons_env.experiments.folders import ROOT
+from four_seasons_env.experiments.play import play_game
 from four_seasons_env.experiments.review import main as review
 from four_seasons_env.files import file_name
 from four_seasons_env.game import Game

@@ -10,12 +10,12 @@ import pytest
 from docs.tables import decided_within
 from four_seasons_env.engine.deals import TRAIN_FROM
 from four_seasons_env.experiments.compare import Compare, compare
-from four_seasons_env.experiments.parallel.pool import Workers
+from four_seasons_env.experiments.comparison import with_ceiling
 from four_seasons_env.experiments.report import Report, report
-from four_seasons_env.experiments.reporting.cells import as_text
-from four_seasons_env.experiments.results.ceiling import with_ceiling
-from four_seasons_env.experiments.results.summary import summarise
 from four_seasons_env.experiments.studies.census import COLUMNS, Census, census, take_census
+from four_seasons_env.experiments.summary import summarise
+from four_seasons_env.experiments.tables import as_text
+from four_seasons_env.experiments.workers import Workers
 
 ALONE = Workers(n_jobs=1)
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from four_seasons_env.experiments.parallel.pool import Pool, Workers, run_tasks, started_pool
+from four_seasons_env.experiments.workers import Pool, Workers, run_tasks, started_pool
 from tests.helpers import ROOT
 
 
@@ -102,7 +102,7 @@ def test_a_killed_worker_is_one_line() -> None:
 
 
 PARENT = """
-from four_seasons_env.experiments.parallel.pool import Workers, started_pool
+from four_seasons_env.experiments.workers import Workers, started_pool
 from tests.experiments.test_pool import sleeps
 
 with started_pool(Workers(n_jobs=2)) as pool:

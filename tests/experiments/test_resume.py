@@ -14,10 +14,9 @@ import pytest
 import torch
 
 from four_seasons_env.agents.training import get_learner
-from four_seasons_env.experiments.results.out_folder import ROOT
-from four_seasons_env.experiments.results.training_run import DONE, STEPS, last_checkpoint
+from four_seasons_env.experiments import monitor
+from four_seasons_env.experiments.folders import DONE, ROOT, STEPS, last_checkpoint
 from four_seasons_env.experiments.train import Train, train
-from four_seasons_env.experiments.training import monitor
 from four_seasons_env.rules import RULES
 from tests.helpers import training_deals
 

@@ -29,8 +29,9 @@ from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from four_seasons_env.experiments.results.ceiling import CEILING, bounds_as_text
-from four_seasons_env.experiments.results.summary import labels
+from four_seasons_env.experiments.players import CEILING
+from four_seasons_env.experiments.summary import labels
+from four_seasons_env.experiments.tables import bounds_as_text
 
 BOOK_ODDS = 0.1
 """The odds of winning Four Seasons by Morehead and Mott-Smith."""

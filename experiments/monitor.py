@@ -22,10 +22,7 @@ from four_seasons_env.agents.names import make_player
 from four_seasons_env.agents.policy_files import BEST, PolicyCard, save_policy
 from four_seasons_env.agents.training import GamePool, Learner, Update
 from four_seasons_env.engine.deals import VALIDATION
-from four_seasons_env.experiments.matches.play import play_deals
-from four_seasons_env.experiments.parallel.pool import Pool
-from four_seasons_env.experiments.results.out_folder import write_json
-from four_seasons_env.experiments.results.training_run import (
+from four_seasons_env.experiments.folders import (
     LAST,
     PROGRESS,
     STEPS,
@@ -33,7 +30,10 @@ from four_seasons_env.experiments.results.training_run import (
     Validation,
     new_checkpoint,
     read_log,
+    write_json,
 )
+from four_seasons_env.experiments.play import play_deals
+from four_seasons_env.experiments.workers import Pool
 from four_seasons_env.files import write_atomically
 from four_seasons_env.rules import Rules
 from four_seasons_env.schemas import Amount, Count, read_json
@@ -324,7 +324,7 @@ def validate(
     options: dict[str, Any],
     deals: range,
 ) -> pd.DataFrame:
-    """Play deals with a policy; see `four_seasons_env.experiments.matches.play.play_deals`.
+    """Play deals with a policy; see `four_seasons_env.experiments.play.play_deals`.
 
     Args:
         pool: workers that play.
