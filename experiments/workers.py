@@ -12,7 +12,6 @@ import logging
 import os
 import platform
 import signal
-import tempfile
 import threading
 import time
 import traceback
@@ -21,10 +20,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import BrokenExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
-import numpy as np
 from numpy.typing import NDArray
 
 from four_seasons_env.agents.registry import AnswerError
@@ -36,9 +33,6 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _MODULES = {"loky": "joblib", "dask": "distributed", "ray": "ray"}
-
-_SHARED_FROM = 2**14
-"""Arrays of at least this many bytes are shared between the workers of a machine."""
 
 _RESTARTED = "A worker stopped while some jobs were given to the executor"
 """Start of a warning of joblib. It restarts a worker whose memory has grown; nothing is lost."""
@@ -215,17 +209,15 @@ class Pool:
         parallel: a started `joblib.Parallel`.
         size: number of tasks that run at once; with 1, tasks run in this process.
         backend: name of the backend.
-        folder: folder for files that the workers share; None if they cannot share any.
 
     Attributes:
         core_seconds: processor time of tasks in other processes.
     """
 
-    def __init__(self, parallel: Parallel, size: int, backend: str, folder: Path | None) -> None:
+    def __init__(self, parallel: Parallel, size: int, backend: str) -> None:
         self.size = size
         self.core_seconds = 0.0
-        self._parallel, self._backend, self._folder = parallel, backend, folder
-        self._files: dict[Any, NDArray[Any]] = {}
+        self._parallel, self._backend = parallel, backend
 
     def __str__(self) -> str:
         """Where tasks run, for people."""
@@ -239,8 +231,7 @@ class Pool:
         Args:
             function: the function. Workers import it by name.
             tasks: arguments; they start in this order, so the longest should come first.
-            shared: arrays that all tasks read, by name; large ones are sent once per call (with
-                Ray: once per task).
+            shared: arrays that all tasks read, by name.
 
         Returns:
             The return values, in the order of the tasks.
@@ -250,7 +241,8 @@ class Pool:
         """
         from joblib import delayed
 
-        now = {name: self._sent(name, each) for name, each in shared.items()}
+        # Copies, because Dask recognises a sent array by identity, whatever its values.
+        now = {name: each.copy() for name, each in shared.items()}
         results = []
         calls = (delayed(_timed)(function, task, now) for task in tasks)
         try:
@@ -264,24 +256,6 @@ class Pool:
                 "a worker was killed, perhaps for lack of memory: resume with fewer (--n-jobs)"
             ) from None
         return results
-
-    def _sent(self, name: str, array: NDArray[Any]) -> NDArray[Any]:
-        """An array with these values, which workers receive.
-
-        joblib writes a new file for each large array and keeps all of them until the pool ends, so
-        a long training would fill the disk. It sends the path of an array that is in a file
-        already. This file is written again in each call, when no task reads it.
-        """
-        if self._folder is None:
-            return array.copy()  # Dask recognises a sent array by identity, whatever its values
-        if array.nbytes < _SHARED_FROM:
-            return array
-        key = name, array.shape, array.dtype
-        if key not in self._files:
-            path = self._folder / str(len(self._files))
-            self._files[key] = np.memmap(path, array.dtype, "w+", shape=array.shape)
-        self._files[key][...] = array
-        return self._files[key]
 
     def over_deals(
         self, function: Callable[..., T], about: Any, deals: Any, shared: dict[str, NDArray[Any]]
@@ -315,16 +289,12 @@ def started_pool(workers: Workers) -> Iterator[Pool]:
     """Workers that live until the end of the block."""
     from joblib import Parallel, effective_n_jobs
 
-    where = os.environ.get("JOBLIB_TEMP_FOLDER")
-    files = tempfile.TemporaryDirectory(
-        prefix="four-seasons-", dir=where, ignore_cleanup_errors=True
-    )
-    with workers.started(), files as folder:
+    with workers.started():
         size = effective_n_jobs(workers.n_jobs)
-        shared = Path(folder) if workers.backend == "loky" and size > 1 else None
-        # Tasks are few and long, so joblib must not group them or hold some back.
+        # Tasks are few and long, so joblib must not group them or hold some back. Arrays travel
+        # with them: the files of joblib would fill the disk in a long training.
         with Parallel(batch_size=1, pre_dispatch="all", max_nbytes=None) as parallel:
-            yield Pool(parallel, size, workers.backend, shared)
+            yield Pool(parallel, size, workers.backend)
 
 
 def _this_process() -> tuple[str, int]:
