@@ -76,7 +76,7 @@ def stored(*names: str) -> pd.DataFrame:
 @functools.cache
 def census() -> pd.DataFrame:
     """The solver's answers: one row per deal."""
-    return read_table(CENSUS / "results.csv")
+    return read_table(CENSUS)
 
 
 def players(*names: str, ranked: bool = False) -> pd.DataFrame:

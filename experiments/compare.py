@@ -59,10 +59,6 @@ class Compare:
     luck: bool = False
     """Measure the luck of every game, for luck-adjusted win rates and a test for peeking.
     Takes about 0.1 seconds per game."""
-    census: Path | None = None
-    """Folder of a census (experiments/studies/census.py). If it has all of the deals, the table
-    shows the ceiling.
-    Without this flag: the stored census of the test deals."""
     workers: Workers = field(default_factory=Workers)
 
 
@@ -70,11 +66,11 @@ def compare(run: Compare) -> None:
     """Play, print the table, and save the table and plots with the results.
 
     Raises:
-        ValueError: for a wrong flag, or a damaged census or folder.
+        ValueError: for a wrong flag, or a damaged folder.
     """
     _check(run)
     # Imported after that, so that wrong flags are rejected without waiting for plots.
-    from four_seasons_env.experiments.comparison import read_census, summarise_folder
+    from four_seasons_env.experiments.comparison import summarise_folder
     from four_seasons_env.experiments.folders import write_csv
     from four_seasons_env.experiments.plots import plot_win_rates
     from four_seasons_env.experiments.summary import summarise_seeds, what_is_certain
@@ -91,11 +87,9 @@ def compare(run: Compare) -> None:
     )
     from four_seasons_env.files import write_atomically
 
-    # The census first: a wrong folder is reported before hours of play.
-    census = read_census(run.census)
     with _opened(run) as manifest:
         results = _play(run, manifest)
-        summary = summarise_folder(run.out, results, census)
+        summary = summarise_folder(run.out, results)
         cells = as_text(summary)
         write_csv(run.out / "summary.csv", summary)
         write_csv(run.out / "seeds.csv", summarise_seeds(results))
