@@ -43,7 +43,6 @@ MARKS = {
     "training": "run.json",
     "comparison": "compare.json",
     "census": "census.json",
-    "measurement of speed": "bench.csv",
 }
 """Kinds of results, and the file that marks a folder of each kind."""
 
