@@ -13,7 +13,6 @@ lies between the share won and one minus the share lost.
 from __future__ import annotations
 
 import functools
-import math
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -31,8 +30,6 @@ from four_seasons_env.experiments.workers import Workers
 from four_seasons_env.game import Game
 from four_seasons_env.solver import shorten, solve
 
-LEAST_MEMORY = 0.01
-"""Minimum memory of the solver, in GiB."""
 BLOCK = 10
 """Deals in one task and result file."""
 COLUMNS = ("rules", "deal", "base", "status", "moves", "positions", "seconds", "allowed", "step")
@@ -53,8 +50,6 @@ class Census:
     """A range of deals; 0-9999 are the test deals."""
     seconds: float = 1.0
     """Seconds per deal. Deals that stayed open after less time are tried again."""
-    memory: float = 1.0
-    """GiB of memory that the solver may use for a deal."""
     workers: Workers = field(default_factory=Workers)
 
 
@@ -75,8 +70,7 @@ class CensusTask(Block):
 
 def _solve(rules: str, deal: int, run: Census) -> dict[Any, Any]:
     game = Game(rules, deal)
-    memory = int(run.memory * 2**30)
-    solution = solve(game, seconds=run.seconds, memory=memory)
+    solution = solve(game, seconds=run.seconds)
     bases = {int(rank) for rank in game.record["base"][0]}
     return {
         "rules": rules,
@@ -128,8 +122,6 @@ def take_census(run: Census) -> pd.DataFrame:
     rule_sets = rule_set_names(run.rules)
     if not run.seconds > 0:
         raise ValueError(f"--seconds must be more than 0, not {run.seconds:g}")
-    if not LEAST_MEMORY <= run.memory < math.inf:
-        raise ValueError(f"--memory must be {LEAST_MEMORY:g} or more, not {run.memory:g}")
     run.workers.check()
     check_out(run.out, "census")
     check_deals(run.deals)
