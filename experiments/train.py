@@ -17,7 +17,9 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from rich.progress import BarColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 from four_seasons_env.agents.training import (
     GamePool,
@@ -38,12 +40,10 @@ from four_seasons_env.experiments.folders import (
     read_run,
     write_json,
 )
+from four_seasons_env.experiments.monitor import Clock, Monitor, validate
 from four_seasons_env.experiments.workers import Workers, started_pool
 from four_seasons_env.rules import Rules, get_rules
 from four_seasons_env.schemas import fitting
-
-if TYPE_CHECKING:
-    from four_seasons_env.experiments.monitor import Monitor
 
 
 @dataclass
@@ -169,14 +169,6 @@ def _read_settings(
 def _train(run: Train, kind: type[Learner], settings: Any, rules: Rules) -> None:
     """Learn under a progress bar, from the last checkpoint if one exists."""
     import torch
-    from rich.progress import (
-        BarColumn,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
-
-    from four_seasons_env.experiments.monitor import Clock, Monitor
 
     columns = (
         BarColumn(bar_width=24),
@@ -221,8 +213,6 @@ def _train(run: Train, kind: type[Learner], settings: Any, rules: Rules) -> None
 
 def _load(kind: type[Learner], rules: Rules, settings: Any, pool: GamePool) -> None:
     """Compile, or load, what learning and validations need: this does not count as learning."""
-    from four_seasons_env.experiments.monitor import validate
-
     small = dataclasses.replace(settings, **{"games": pool.size} | kind.smallest)
     learner = kind(rules, small, 0, pool)
     learner.update(0.0)

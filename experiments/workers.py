@@ -20,15 +20,13 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import BrokenExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import Any, Literal, TypeVar
 
+from joblib import Parallel, delayed, effective_n_jobs, parallel_config
 from numpy.typing import NDArray
 
 from four_seasons_env.agents.registry import AnswerError
 from four_seasons_env.experiments.command_line import STOPS, one_line, own_traceback
-
-if TYPE_CHECKING:
-    from joblib import Parallel
 
 T = TypeVar("T")
 
@@ -68,8 +66,6 @@ class Workers:
     @property
     def share_this_machine(self) -> bool:
         """Whether several processes of this machine work, which share its compiled code."""
-        from joblib import effective_n_jobs
-
         return self.cluster is None and effective_n_jobs(self.n_jobs) > 1
 
     @contextmanager
@@ -83,8 +79,6 @@ class Workers:
 
 @contextmanager
 def _loky(workers: Workers) -> Iterator[None]:
-    from joblib import parallel_config
-
     start = parallel_config(
         "loky", n_jobs=workers.n_jobs, initializer=_start_worker, initargs=(os.getpid(),)
     )
@@ -111,7 +105,6 @@ def _end_with(parent: int) -> None:
 @contextmanager
 def _dask(workers: Workers) -> Iterator[None]:
     from distributed import Client, LocalCluster
-    from joblib import effective_n_jobs, parallel_config
 
     cluster, n_jobs = workers.cluster, workers.n_jobs
     client = (
@@ -136,7 +129,6 @@ def _dask(workers: Workers) -> Iterator[None]:
 @contextmanager
 def _ray(workers: Workers) -> Iterator[None]:
     import ray
-    from joblib import effective_n_jobs, parallel_config
     from ray.util.joblib import register_ray
 
     if workers.cluster:
@@ -177,8 +169,6 @@ def run_tasks(
         The name of each task, with None if it has finished or a Failure, in the order in which they
         end (with Ray: all at the end).
     """
-    from joblib import Parallel, delayed
-
     with workers.started():
         # joblib returns results of loky and Dask as they come, those of Ray at the end.
         kind = "list" if workers.backend == "ray" else "generator_unordered"
@@ -239,8 +229,6 @@ class Pool:
         Raises:
             RuntimeError: if a worker has died.
         """
-        from joblib import delayed
-
         # Copies, because Dask recognises a sent array by identity, whatever its values.
         now = {name: each.copy() for name, each in shared.items()}
         results = []
@@ -287,8 +275,6 @@ class Pool:
 @contextmanager
 def started_pool(workers: Workers) -> Iterator[Pool]:
     """Workers that live until the end of the block."""
-    from joblib import Parallel, effective_n_jobs
-
     with workers.started():
         size = effective_n_jobs(workers.n_jobs)
         # Tasks are few and long, so joblib must not group them or hold some back. Arrays travel
