@@ -13,7 +13,6 @@ lies between the share won and one minus the share lost.
 from __future__ import annotations
 
 import functools
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -94,21 +93,15 @@ def _load_solver() -> None:
 
 
 def solve_block(task: CensusTask) -> None:
-    """Solve the missing deals of a block, and write its file every few seconds."""
+    """Solve the missing deals of a block, and write its file."""
     stored = task.stored()
     rows: dict[int, dict[Any, Any]] = {}
     if stored is not None:
         rows = {row["deal"]: row for row in stored.to_dict("records")}
-    todo = task.left(stored)
-    written = time.monotonic()
-    for deal in todo:
+    for deal in task.left(stored):
         rows[deal] = _solve(task.rules, deal, task.run)
-        # A block may take minutes; what is decided so far survives a kill.
-        if deal == todo[-1] or time.monotonic() - written > 5:
-            # Deals that are tried again come after the others.
-            table = pd.DataFrame(list(rows.values()), columns=list(COLUMNS))
-            task.write(table.sort_values("deal"))
-            written = time.monotonic()
+    # Deals that are tried again come after the others.
+    task.write(pd.DataFrame(list(rows.values()), columns=list(COLUMNS)).sort_values("deal"))
 
 
 def take_census(run: Census) -> pd.DataFrame:
