@@ -49,7 +49,7 @@ def tiny(out: Path, **others: Any) -> Train:
 _TRAIN = """
 import sys
 from four_seasons_env.experiments.train import main
-from four_seasons_env.experiments.training import monitor
+from four_seasons_env.experiments import monitor
 
 monitor.CHECKPOINT_SECONDS = 0.0
 main(sys.argv[1:])
