@@ -30,7 +30,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from four_seasons_env.arguments import check_positive, nearest
-from four_seasons_env.rules import Rules, file_name
+from four_seasons_env.files import file_name
+from four_seasons_env.rules import Rules
 
 
 class Agent(Protocol):

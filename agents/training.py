@@ -147,14 +147,14 @@ def get_learner(agent: str) -> type[Learner]:
 
 
 class GamePool(Protocol):
-    """Plays games for a learner; `four_seasons_env.experiments.parallel.pool.Pool` is one."""
+    """Plays games for a learner; `four_seasons_env.experiments.workers.Pool` is one."""
 
     size: int
 
     def over_deals(
-        self, function: Callable[..., Any], about: Any, deals: Any, *shared: NDArray[Any]
+        self, function: Callable[..., Any], about: Any, deals: Any, shared: dict[str, NDArray[Any]]
     ) -> list[Any]:
-        """Call ``function((about, part), *shared)`` for parts of the deals, in their order."""
+        """Call ``function((about, part), shared)`` for parts of the deals, in their order."""
         ...
 
 
@@ -164,10 +164,10 @@ class ThisProcess:
     size = 1
 
     def over_deals(
-        self, function: Callable[..., Any], about: Any, deals: Any, *shared: NDArray[Any]
+        self, function: Callable[..., Any], about: Any, deals: Any, shared: dict[str, NDArray[Any]]
     ) -> list[Any]:
         """See `GamePool.over_deals`."""
-        return [function((about, deals), *shared)]
+        return [function((about, deals), shared)]
 
 
 class Update(NamedTuple):

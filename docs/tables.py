@@ -16,25 +16,19 @@ import functools
 import json
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pandas as pd
 
 from four_seasons_env import __version__
-from four_seasons_env.experiments.reporting.cells import decided_within, win_rates
-from four_seasons_env.experiments.reporting.tables import as_markdown
-from four_seasons_env.experiments.results.ceiling import (
-    CEILING,
-    CENSUS,
-    bounds_as_text,
-    ceiling_row,
-    summarise_census,
-)
-from four_seasons_env.experiments.results.out_folder import provenance
-from four_seasons_env.experiments.results.tables import DATA, read_table, write_csv
+from four_seasons_env.experiments.comparison import CENSUS, ceiling_row
+from four_seasons_env.experiments.folders import DATA, provenance, read_table, write_csv
+from four_seasons_env.experiments.players import CEILING
+from four_seasons_env.experiments.tables import as_markdown, bounds_as_text, win_rates
+from four_seasons_env.files import file_name
 from four_seasons_env.registration import ENVS
-from four_seasons_env.rules import RULES, file_name
+from four_seasons_env.rules import RULES
 from four_seasons_env.rules_in_words import sentences
 from four_seasons_env.text import FourSeasonsTextEnv
 
@@ -83,7 +77,7 @@ def stored(*names: str) -> pd.DataFrame:
 @functools.cache
 def census() -> pd.DataFrame:
     """The solver's answers: one row per deal."""
-    return read_table(CENSUS / "results.csv")
+    return read_table(CENSUS)
 
 
 def players(*names: str, ranked: bool = False) -> pd.DataFrame:
@@ -112,18 +106,37 @@ def odds() -> pd.DataFrame:
     """A row for each rule set: what simple players, the best fair one and open cards win."""
     played = stored("family", "four-seasons", "price").query("agent != @CEILING")
     played = played.assign(won=win_rates(played))
-    bounds, found = summarise_census(census()).set_index("rules"), []
+    solved, found = dict(list(census().groupby("rules"))), []
     for name in RULES:
         own = played[played["rules"] == name].sort_values("deals", ascending=False, kind="stable")
         own = own.drop_duplicates(["agent", "play"]).set_index("agent", drop=False)
         best = own.drop("random").sort_values("win_rate", kind="stable").iloc[-1]
         simple = own.loc[["random", "heuristic"]]
-        (deals,) = {*simple["deals"], bounds["deals"][name]}
+        bounds = ceiling_row(name, solved[name])
+        (deals,) = {*simple["deals"], bounds["deals"]}
         fewer = "" if best["deals"] == deals else f" ({best['deals']:,} deals)"
         row = {"rules": name, "anchor": name.replace("/", ""), "deals": deals}
         row |= simple["won"].to_dict() | {"best": best["agent"], "fair": best["won"] + fewer}
-        found.append(row | {"open": bounds_as_text(bounds["low"][name], bounds["high"][name])})
+        found.append(row | {"open": bounds_as_text(bounds["win_low"], bounds["win_high"])})
     return pd.DataFrame(found)
+
+
+def decided_within(results: pd.DataFrame, limits: Sequence[float] = (0.1, 1, 10)) -> pd.DataFrame:
+    """The number of deals decided within a time limit each, as cells of text."""
+    decided = results[results["status"] != "unknown"]
+    rows = []
+    for limit in limits:
+        counts = decided["status"][decided["seconds"] <= limit].value_counts()
+        won, lost = int(counts.get("won", 0)), int(counts.get("lost", 0))
+        rows.append(
+            {
+                "seconds each": f"{limit:g}",
+                "won": f"{won:,}",
+                "lost": f"{lost:,}",
+                "decided %": f"{100 * (won + lost) / len(results):.2f}",
+            }
+        )
+    return pd.DataFrame(rows)
 
 
 def optima() -> pd.DataFrame:

@@ -8,7 +8,7 @@ import signal
 import sys
 import threading
 import traceback
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from numbers import Integral
 from pathlib import Path
@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import tyro
 
 from four_seasons_env.__main__ import INTERRUPTED, USAGE_ERROR
+from four_seasons_env.engine.deals import parse_deals
+from four_seasons_env.rules import RULES, get_rules
 
 if TYPE_CHECKING:
     from rich.progress import Progress, ProgressColumn
@@ -24,11 +26,6 @@ if TYPE_CHECKING:
 Flags = TypeVar("Flags")
 Result = TypeVar("Result")
 Item = TypeVar("Item")
-
-_HOME = Path(__file__).resolve().parents[1]
-IN_CLONE = (_HOME / "pyproject.toml").is_file()
-ROOT = _HOME if IN_CLONE else Path.cwd()
-"""Root of the clone; for an installed wheel, the current folder when the process started."""
 
 _NOT_OWN = (f"{Path(__file__).parents[1]}/", "<string>", "<frozen importlib", importlib.__file__)
 """Starts of the file names of this package, of code made by it, and of the import system."""
@@ -38,6 +35,9 @@ STOPS = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr
 
 EXPECTED_ERRORS = (ValueError, OSError, RuntimeError, ImportError, MemoryError)
 """Errors that users cause: wrong flags, damaged files, a full disk, missing extras."""
+
+MOST_DEALS = 10_000_000
+"""Maximum number of deals of a run: its rows are kept in memory."""
 
 
 def run_command(
@@ -190,6 +190,21 @@ def check_seed(seed: Any, name: str = "--seed") -> int:
     return int(seed)
 
 
-def command_line() -> str:
-    """The command line of this process, as a user would type it."""
-    return shlex.join(["four-seasons", *sys.argv[1:]]).replace(f"{ROOT}/", "")
+def rule_set_names(names: Iterable[str]) -> list[str]:
+    """The full names of rule sets; ["all"] means all of them.
+
+    Raises:
+        ValueError: for an unknown rule set, with the nearest one.
+    """
+    names = list(names)
+    return list(RULES) if names == ["all"] else [get_rules(name).name for name in names]
+
+
+def check_deals(deals: str) -> None:
+    """Reject a text that is not a range of deals, and one of more deals than a run can have.
+
+    Raises:
+        ValueError: for either, with the reason.
+    """
+    if (count := len(parse_deals(deals))) > MOST_DEALS:
+        raise ValueError(f"--deals must be {MOST_DEALS:,} deals or fewer, not {count:,}")

@@ -13,23 +13,43 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
+
+import pandas as pd
 
 from four_seasons_env.agents.names import split_name
-from four_seasons_env.experiments.command_line import check_seed, run_command
-from four_seasons_env.experiments.matches.players import find_players
-from four_seasons_env.experiments.parallel.blocks import (
-    check_deals,
-    rule_set_names,
+from four_seasons_env.experiments.blocks import (
+    load_block,
+    meter_for,
+    play_block,
     run_blocks,
+    tasks_of,
 )
-from four_seasons_env.experiments.parallel.pool import Workers
-from four_seasons_env.experiments.results.comparison import Manifest, open_comparison
-from four_seasons_env.experiments.results.out_folder import check_out, locked
-from four_seasons_env.rules import file_name, get_rules
-
-if TYPE_CHECKING:
-    import pandas as pd
+from four_seasons_env.experiments.command_line import (
+    check_deals,
+    check_seed,
+    rule_set_names,
+    run_command,
+)
+from four_seasons_env.experiments.comparison import Manifest, open_comparison, summarise_folder
+from four_seasons_env.experiments.folders import check_out, locked, write_csv
+from four_seasons_env.experiments.players import find_players
+from four_seasons_env.experiments.plots import plot_win_rates
+from four_seasons_env.experiments.summary import summarise_seeds, what_is_certain
+from four_seasons_env.experiments.tables import (
+    BRIEF,
+    LUCK_PRINTED,
+    PRINTED,
+    as_latex,
+    as_markdown,
+    as_text,
+    deals_as_text,
+    print_table,
+    to_print,
+)
+from four_seasons_env.experiments.workers import Workers
+from four_seasons_env.files import file_name, write_atomically
+from four_seasons_env.rules import get_rules
 
 
 @dataclass
@@ -57,10 +77,6 @@ class Compare:
     luck: bool = False
     """Measure the luck of every game, for luck-adjusted win rates and a test for peeking.
     Takes about 0.1 seconds per game."""
-    census: Path | None = None
-    """Folder of a census (experiments/studies/census.py). If it has all of the deals, the table
-    shows the ceiling.
-    Without this flag: the stored census of the test deals."""
     workers: Workers = field(default_factory=Workers)
 
 
@@ -68,31 +84,11 @@ def compare(run: Compare) -> None:
     """Play, print the table, and save the table and plots with the results.
 
     Raises:
-        ValueError: for a wrong flag, or a damaged census or folder.
+        ValueError: for a wrong flag, or a damaged folder.
     """
-    _check(run)
-    # Imported after that, so that wrong flags are rejected without waiting for pandas.
-    from four_seasons_env.experiments.reporting.cells import (
-        BRIEF,
-        LUCK_PRINTED,
-        PRINTED,
-        as_text,
-        deals_as_text,
-        to_print,
-    )
-    from four_seasons_env.experiments.reporting.plots import plot_win_rates
-    from four_seasons_env.experiments.reporting.tables import as_latex, as_markdown, print_table
-    from four_seasons_env.experiments.results.ceiling import read_census
-    from four_seasons_env.experiments.results.comparison import summarise_folder
-    from four_seasons_env.experiments.results.summary import summarise_seeds, what_is_certain
-    from four_seasons_env.experiments.results.tables import write_csv
-    from four_seasons_env.files import write_atomically
-
-    # The census first: a wrong folder is reported before hours of play.
-    census = read_census(run.census)
     with _opened(run) as manifest:
         results = _play(run, manifest)
-        summary = summarise_folder(run.out, results, census)
+        summary = summarise_folder(run.out, results)
         cells = as_text(summary)
         write_csv(run.out / "summary.csv", summary)
         write_csv(run.out / "seeds.csv", summarise_seeds(results))
@@ -114,28 +110,17 @@ def compare(run: Compare) -> None:
         )
 
 
-def _check(run: Compare) -> None:
-    """Reject wrong flags before anything is loaded.
-
-    Raises:
-        ValueError: naming the nearest valid choice.
-    """
-    if not (run.agents and rule_set_names(run.rules) and run.play):
-        raise ValueError("name at least one agent, one rule set and one way to play")
-    check_seed(run.seed)
-    run.workers.check()
-
-
 @contextmanager
 def _opened(run: Compare) -> Iterator[Manifest]:
     """Check a comparison, and have its folder to oneself within a block; see `play_all`."""
+    rule_sets = rule_set_names(run.rules)
+    if not (run.agents and rule_sets and run.play):
+        raise ValueError("name at least one agent, one rule set and one way to play")
+    check_seed(run.seed)
+    run.workers.check()
     names = [split_name(agent) for agent in run.agents]
-
-    from four_seasons_env.experiments.matches.task import meter_for
-
     check_deals(run.deals)
     check_out(run.out, "comparison")
-    rule_sets = rule_set_names(run.rules)
     # Agents and meters are made before anything is written: one that is missing leaves no folder.
     players = {rules: find_players(names, rules, run.play) for rules in rule_sets}
     luck = {rules: meter_for(get_rules(rules)).name for rules in rule_sets if run.luck}
@@ -146,8 +131,6 @@ def _opened(run: Compare) -> Iterator[Manifest]:
 
 def _play(run: Compare, manifest: Manifest) -> pd.DataFrame:
     """Play the blocks of a checked comparison that are missing, and return all results."""
-    from four_seasons_env.experiments.matches.task import load_block, play_block, tasks_of
-
     tasks = [task for own in tasks_of(run.out, manifest) for task in own]
     results = run_blocks(play_block, tasks, "playing", run.workers, load_block)
     listed = {path for task in tasks for path in (task.part, task.games)}

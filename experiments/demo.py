@@ -15,9 +15,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from rich.console import Console
+
 from four_seasons_env.engine.deals import TEST
-from four_seasons_env.experiments.command_line import run_command
-from four_seasons_env.experiments.parallel.blocks import check_deals
+from four_seasons_env.experiments.command_line import check_deals, run_command
+from four_seasons_env.experiments.compare import Compare, compare
+from four_seasons_env.experiments.comparison import read_results
+from four_seasons_env.experiments.play import play_game
+from four_seasons_env.experiments.report import Report, report
 from four_seasons_env.experiments.train import Train, check_minutes, train
 from four_seasons_env.rules import get_rules
 
@@ -54,11 +59,6 @@ def demo(run: Demo) -> Path:
     for needed in ("torch", "PIL.Image", "four_seasons_env.rendering.picture"):
         importlib.import_module(needed)  # fails before two minutes of work if it is missing
 
-    from rich.console import Console
-
-    from four_seasons_env.experiments.compare import Compare, compare
-    from four_seasons_env.experiments.matches.play import play_game
-    from four_seasons_env.experiments.report import Report, report
     from four_seasons_env.rendering.picture import save_animation
 
     console = Console()
@@ -114,8 +114,6 @@ def demo(run: Demo) -> Path:
 
 def _game_to_show(compared: Path) -> tuple[int, bool]:
     """The first deal that the trained agent won, or else its first deal, and whether it won."""
-    from four_seasons_env.experiments.results.comparison import read_results
-
     played = read_results(compared)
     own = played[played["agent"] == TRAINED].sort_values(["won", "deal"], ascending=[False, True])
     return int(own["deal"].iloc[0]), bool(own["won"].iloc[0])

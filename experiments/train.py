@@ -6,7 +6,7 @@
 
 A resumed run continues with the weights, optimiser and learning rate of its last checkpoint. The
 planner learns the same as in an uninterrupted run; other agents start new games.
-`four_seasons_env.experiments.results.training_run` describes the files of a run.
+`four_seasons_env.experiments.folders` describes the files of a run.
 """
 
 from __future__ import annotations
@@ -17,25 +17,33 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from four_seasons_env.agents.training import Learner, get_learner, make_settings
+from rich.progress import BarColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+from four_seasons_env.agents.training import (
+    GamePool,
+    Learner,
+    ThisProcess,
+    get_learner,
+    make_settings,
+)
 from four_seasons_env.engine.deals import TRAIN_FROM
 from four_seasons_env.experiments.command_line import check_seed, progress_bar, run_command
-from four_seasons_env.experiments.parallel.pool import Pool, Workers, started_pool
-from four_seasons_env.experiments.results.out_folder import locked, provenance, write_json
-from four_seasons_env.experiments.results.training_run import (
+from four_seasons_env.experiments.folders import (
     DONE,
     RUN,
     check_new_run,
     last_checkpoint,
+    locked,
+    provenance,
     read_run,
+    write_json,
 )
+from four_seasons_env.experiments.monitor import Clock, Monitor, validate
+from four_seasons_env.experiments.workers import Workers, started_pool
 from four_seasons_env.rules import Rules, get_rules
 from four_seasons_env.schemas import fitting
-
-if TYPE_CHECKING:
-    from four_seasons_env.experiments.training.monitor import Monitor
 
 
 @dataclass
@@ -161,14 +169,6 @@ def _read_settings(
 def _train(run: Train, kind: type[Learner], settings: Any, rules: Rules) -> None:
     """Learn under a progress bar, from the last checkpoint if one exists."""
     import torch
-    from rich.progress import (
-        BarColumn,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
-
-    from four_seasons_env.experiments.training.monitor import Clock, Monitor
 
     columns = (
         BarColumn(bar_width=24),
@@ -182,9 +182,9 @@ def _train(run: Train, kind: type[Learner], settings: Any, rules: Rules) -> None
     threads = torch.get_num_threads()
     torch.set_num_threads(kind.threads or threads)
     try:
-        if workers.share_this_machine:  # compiled once, here
-            load_here(kind, rules, settings)
         with started_pool(workers) as pool, progress_bar(*columns) as bar:
+            if workers.share_this_machine:  # compiled once, here; the workers only load
+                _load(kind, rules, settings, ThisProcess())
             _load(kind, rules, settings, pool)
             learner = kind(rules, settings, run.seed, pool)
             monitor = Monitor(
@@ -211,16 +211,8 @@ def _train(run: Train, kind: type[Learner], settings: Any, rules: Rules) -> None
     print(f"saved in {run.out}: policies in best/ and last/, the learning curve in progress.csv")
 
 
-def load_here(kind: type[Learner], rules: Rules, settings: Any) -> None:
-    """Compile, or load, in this process; other processes of this machine then only load."""
-    with started_pool(Workers(n_jobs=1)) as alone:
-        _load(kind, rules, settings, alone)
-
-
-def _load(kind: type[Learner], rules: Rules, settings: Any, pool: Pool) -> None:
+def _load(kind: type[Learner], rules: Rules, settings: Any, pool: GamePool) -> None:
     """Compile, or load, what learning and validations need: this does not count as learning."""
-    from four_seasons_env.experiments.training.monitor import validate
-
     small = dataclasses.replace(settings, **{"games": pool.size} | kind.smallest)
     learner = kind(rules, small, 0, pool)
     learner.update(0.0)

@@ -15,19 +15,20 @@ import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+import pandas as pd
 import tyro
 
+from four_seasons_env.engine.moves import find_move
+from four_seasons_env.engine.repeats import mask_after
+from four_seasons_env.experiments.blocks import GamesTask, tasks_of
 from four_seasons_env.experiments.command_line import one_line, run_command, track
-from four_seasons_env.experiments.results.out_folder import check_holds
+from four_seasons_env.experiments.comparison import read_manifest, read_results
+from four_seasons_env.experiments.folders import check_holds
+from four_seasons_env.experiments.tables import print_table
+from four_seasons_env.game import MAX_MOVES
+from four_seasons_env.records import Record, RecordError, parse_record, read_lines
 from four_seasons_env.rules import get_rules
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from four_seasons_env.experiments.matches.task import GamesTask
-    from four_seasons_env.records import Record
 
 DIFFERS = 1
 """Exit status if something differs."""
@@ -52,12 +53,6 @@ def verify(run: Verify) -> bool:
         ValueError: if it has no games, or its manifest or results cannot be read.
     """
     check_holds(run.folder, "comparison")
-    import pandas as pd
-
-    from four_seasons_env.experiments.matches.task import tasks_of
-    from four_seasons_env.experiments.reporting.tables import print_table
-    from four_seasons_env.experiments.results.comparison import read_manifest, read_results
-
     manifest, results = read_manifest(run.folder), read_results(run.folder)
     if not manifest.recorded:
         raise ValueError(f"{run.folder} has no games: compare with --record")
@@ -130,8 +125,6 @@ def _replay(tasks: list[GamesTask], rows: pd.DataFrame) -> tuple[int, list[str]]
 
 def _read_games(task: GamesTask) -> Iterator[tuple[int, Record | None, str | None]]:
     """The games of a block, each with its line number and its error, or None."""
-    from four_seasons_env.records import RecordError, parse_record, read_lines
-
     number = 0
     try:
         for number, line in read_lines(task.games):
@@ -146,8 +139,6 @@ def _read_games(task: GamesTask) -> Iterator[tuple[int, Record | None, str | Non
 
 def _what_is_wrong(record: Record, task: GamesTask) -> str | None:
     """Why a legal game does not belong to this block; None if it does."""
-    from four_seasons_env.game import MAX_MOVES
-
     if get_rules(record.rules).name != task.rules:
         return f"a game of {record.rules!r}"
     if record.deal not in task.deals:
@@ -164,9 +155,6 @@ def _what_is_wrong(record: Record, task: GamesTask) -> str | None:
 
 def _could_go_on(record: Record) -> bool:
     """Whether the mask `no_repeats` has a move at the end of a game."""
-    from four_seasons_env.engine.moves import find_move
-    from four_seasons_env.engine.repeats import mask_after
-
     start = record.start()
     moves = [find_move(start.rules, move) for move in record.moves]
     return bool(mask_after(start.record, start.rules, moves).any())

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from four_seasons_env.registration import SmallGame, register_envs, small_games
+from four_seasons_env.optima import SmallGame, small_games
+from four_seasons_env.registration import register_envs
 
 if TYPE_CHECKING:
     from four_seasons_env.env import FourSeasonsEnv

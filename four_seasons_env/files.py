@@ -52,6 +52,11 @@ def whole_folder(path: Path) -> Iterator[Path]:
         shutil.rmtree(temporary, ignore_errors=True)
 
 
+def file_name(rules: str) -> str:
+    """A rule set's name in the form of file names: `pysolfc_czarina`, `czarina__piles-4`."""
+    return rules.replace("(", "__").translate(str.maketrans("/,=", "__-", ")"))
+
+
 def _named(error: OSError, path: Path) -> OSError:
     """The error, with the name of the target file instead of the temporary one."""
     return OSError(error.errno, error.strerror or str(error), str(path))

@@ -1,21 +1,10 @@
-"""The environments' ids in Gymnasium's registry, and the small games with a known optimum.
-
-Examples:
-    >>> from four_seasons_env import small_games
-    >>> {game.name: game.optimum for game in small_games()}
-    {'small-4x1-cells': ..., ...}
-"""
+"""The environments' ids in Gymnasium's registry."""
 
 from __future__ import annotations
 
-import json
-from dataclasses import dataclass
-from importlib.resources import files
-from pathlib import Path
-
 import gymnasium as gym
 
-from four_seasons_env.rules import SMALL, Rules
+from four_seasons_env.rules import SMALL
 
 ENVS = {
     "FourSeasons-v0": "four-seasons",
@@ -81,48 +70,3 @@ def _register(env_id: str, entry_points: tuple[str, str | None], **kwargs: str) 
             disable_env_checker=True,
             kwargs=kwargs,
         )
-
-
-# --- small games -------------------------------------------------------------------------------
-
-OPTIMA = Path(__file__).parent / "data" / "small_games.json"
-"""How often the best fair play wins each small game, to measure regret.
-
-The value of each opening is exact. `experiments/studies/small_games.py` computes the values, of all
-openings or of a random sample, and writes their mean."""
-
-
-@dataclass(frozen=True)
-class SmallGame:
-    """A small game, and how well it can be played."""
-
-    name: str
-    """Name of its rule set."""
-    rules: Rules
-    env_id: str
-    """Id of the environment whose actions are moves."""
-    next_deal_id: str
-    """Id of the environment whose actions are positions."""
-    optimum: float
-    """The chance to win a random deal by the best play that sees only public information: the mean
-    of the exact values of openings."""
-    low: float
-    """Lower end of its 95% interval, for the sampling of openings; `optimum` if all are valued."""
-    high: float
-    """Upper end."""
-    openings: int
-    """Number of openings: sets of cards in the tableau, counted from the base card."""
-    valued: int
-    """Number of openings whose values the mean is of."""
-
-
-def small_games() -> tuple[SmallGame, ...]:
-    """The small games and their optima, in the order of `four_seasons_env.rules.SMALL`."""
-    optima = files(__package__) / "data" / "small_games.json"  # also in a zip archive
-    found = json.loads(optima.read_text(encoding="utf-8"))["games"]
-    moves = {name: env_id for env_id, name in SMALL_ENVS.items()}
-    next_deal = {name: env_id for env_id, name in SMALL_NEXT_DEAL.items()}
-    return tuple(
-        SmallGame(name, rules, moves[name], next_deal[name], **found[name])
-        for name, rules in SMALL.items()
-    )

@@ -408,8 +408,3 @@ def _read_changes(rules: str, text: str) -> dict[str, Any]:
         number = int(word) if re.fullmatch(r"-?\d+", word) else word
         changes[key] = {"true": True, "false": False}.get(word.lower(), number)
     return changes
-
-
-def file_name(rules: str) -> str:
-    """A rule set's name in the form of file names: `pysolfc_czarina`, `czarina__piles-4`."""
-    return rules.replace("(", "__").translate(str.maketrans("/,=", "__-", ")"))

@@ -14,7 +14,7 @@ from docs import tables
 from four_seasons_env import Game, __version__
 from four_seasons_env.agents import make_agent
 from four_seasons_env.engine.moves import all_moves
-from four_seasons_env.experiments.matches.play import play_game
+from four_seasons_env.experiments.play import play_game
 from four_seasons_env.games import Games
 from four_seasons_env.observations import OBSERVATIONS, observation_length
 from four_seasons_env.records import append_record

@@ -6,7 +6,7 @@ positions (`test_next_deal.py`).
 
 import pytest
 
-from four_seasons_env.experiments.results import comparison
+from four_seasons_env.experiments import comparison
 from four_seasons_env.experiments.studies import census
 from four_seasons_env.records import Record, parse_record
 from four_seasons_env.rules import RULES, Rules

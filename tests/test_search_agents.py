@@ -6,7 +6,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from four_seasons_env.experiments.matches.play import play_deals
+from four_seasons_env.experiments.play import play_deals
 from four_seasons_env.rules import RULES
 from tests.helpers import ROOT, load
 

@@ -99,7 +99,7 @@ class PlannerLearner(Learner):
         """See `Learner.update`."""
         games, rate = self.settings.games, self.settings.rate(done)
         weights = arrays_of(self.network.state_dict(), {"": ""})
-        task = Task(self.rules, self.settings, self.settings.lambda_at(done), tuple(weights))
+        task = Task(self.rules, self.settings, self.settings.lambda_at(done))
         if self._played is None:
             self._played = self._play(task, weights, self.steps)
         for group in self._optimizer.param_groups:
@@ -118,7 +118,7 @@ class PlannerLearner(Learner):
         """Play the games that follow this number of games."""
         start = TRAIN_FROM + self.seed % _SEEDS * _DEALS_A_SEED + first
         deals = start + np.arange(self.settings.games)
-        parts = self.pool.over_deals(play_part, task, deals, *weights.values())
+        parts = self.pool.over_deals(play_part, task, deals, weights)
         rows, targets, won = zip(*parts, strict=True)
         return Played(np.concatenate(rows), np.concatenate(targets), sum(won))
 

@@ -128,7 +128,6 @@ class Task(NamedTuple):
     rules: Rules
     settings: PlannerSettings  # of which the limits of searches apply
     td_lambda: float
-    names: tuple[str, ...]  # of the weights
 
 
 class Played(NamedTuple):
@@ -146,17 +145,16 @@ def _search(rules: Rules, size: int) -> Search:
 
 
 def play_part(
-    work: tuple[Task, NDArray[np.int64]],
-    *weights: NDArray[np.float32],
+    work: tuple[Task, NDArray[np.int64]], weights: dict[str, NDArray[np.float32]]
 ) -> Played:
     """Play deals; a game depends on its deal and the weights alone.
 
     Args:
         work: a `Task`, and its deals, int64 of shape (n,).
-        *weights: of the network.
+        weights: of the network, by name.
     """
-    (rules, settings, td_lambda, names), deals = work
-    network = network_of(dict(zip(names, weights, strict=True)), settings.layers, HEADS)
+    (rules, settings, td_lambda), deals = work
+    network = network_of(weights, settings.layers, HEADS)
     limits = SearchLimits(**{name: getattr(settings, name) for name in SearchLimits._fields})
     rows = len(deals) * LONGEST
     experience = Experience(

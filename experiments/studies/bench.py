@@ -3,9 +3,9 @@
     python experiments/studies/bench.py --out runs/bench.csv
 
 Random legal play, including masks, observations and resets. Measured are the single environment,
-the vector environment at several batch sizes, by default and with `copy=False`, and the next-deal
-environment. A rate is the median of several windows. The slowest and the fastest window show the
-noise of the machine; the rate per CPU-second does not depend on other programs.
+the vector environment at several batch sizes with `copy=False`, and the next-deal environment. A
+rate is the median of several windows. The slowest and the fastest window show the noise of the
+machine; the rate per CPU-second does not depend on other programs.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from four_seasons_env.engine.kernel import new_masks
 from four_seasons_env.engine.masks import draw_moves
-from four_seasons_env.experiments.results.tables import write_csv
+from four_seasons_env.experiments.folders import write_csv
 from four_seasons_env.observations import OBSERVATIONS
 from four_seasons_env.rules import get_rules
 
@@ -44,19 +44,14 @@ def measurements(
     """A row for each rate."""
     sizes = [(count, each) for each in threads for count in games if each <= count]
     for observation in OBSERVATIONS:
-        (rates,) = rates_of([single_steps(observation)], seconds)
+        rates = rates_of(single_steps(observation), seconds)
         yield row("single environment", 1, 1, observation, rates)
         for count, each in sizes:
-            kinds = {"vector environment": True, "vector environment, copy=False": False}
-            every = [
-                vector_steps(count, num_threads=each, observation=observation, copy=copy)
-                for copy in kinds.values()
-            ]
-            for what, rates in zip(kinds, rates_of(every, seconds), strict=True):
-                yield row(what, count, each, observation, rates)
+            rates = rates_of(vector_steps(count, each, observation), seconds)
+            yield row("vector environment, copy=False", count, each, observation, rates)
     for count, each in sizes:
         if count <= 1024:  # larger batches are no faster
-            (rates,) = rates_of([next_deal_steps(count, each)], seconds)
+            rates = rates_of(next_deal_steps(count, each), seconds)
             yield row("next-deal environment, decisions", count, each, "features", rates)
 
 
@@ -74,22 +69,21 @@ def row(what: str, games: int, threads: int, observation: str, rates: Rates) -> 
     }
 
 
-def rates_of(every: Sequence[Steps], seconds: float) -> list[Rates]:
-    """The rates of functions that take turns, so that a slow phase of the machine affects all.
+def rates_of(play: Steps, seconds: float) -> Rates:
+    """The rates of a function.
 
     Args:
-        every: the functions to measure.
-        seconds: length of a window, which is at least one call of a function.
+        play: the function to measure.
+        seconds: length of a window, which is at least one call of the function.
     """
-    rates: list[list[tuple[float, float]]] = [[] for _ in every]
+    rates = []
     for _ in range(WINDOWS + 1):
-        for play, measured in zip(every, rates, strict=True):
-            clock, cpu, moves = time.perf_counter(), time.process_time(), play()
-            while time.perf_counter() - clock < seconds:
-                moves += play()
-            passed = time.perf_counter() - clock, time.process_time() - cpu
-            measured.append((moves / passed[0], moves / passed[1]))
-    return [np.array(each[1:]) for each in rates]  # the first window compiles
+        clock, cpu, moves = time.perf_counter(), time.process_time(), play()
+        while time.perf_counter() - clock < seconds:
+            moves += play()
+        passed = time.perf_counter() - clock, time.process_time() - cpu
+        rates.append((moves / passed[0], moves / passed[1]))
+    return np.array(rates[1:])  # the first window compiles
 
 
 def single_steps(observation: str = "tops") -> Steps:
@@ -113,9 +107,15 @@ def single_steps(observation: str = "tops") -> Steps:
     return play
 
 
-def vector_steps(games: int, **arguments: Any) -> Steps:
-    """Random legal play in the vector environment, with its arguments."""
-    env = gym.make_vec("FourSeasons-v0", num_envs=games, **arguments)
+def vector_steps(games: int, threads: int = 1, observation: str = "tops") -> Steps:
+    """Random legal play in the vector environment, without copies."""
+    env = gym.make_vec(
+        "FourSeasons-v0",
+        num_envs=games,
+        num_threads=threads,
+        observation=observation,
+        copy=False,
+    )
     words, masks = new_masks(games, get_rules(RULES))
     moves, state = np.zeros(games, np.int64), np.ones(1, np.uint64)
     _, infos = env.reset(seed=0)

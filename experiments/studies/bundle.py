@@ -28,7 +28,7 @@ from four_seasons_env.agents.policy_files import (
     save_policy,
 )
 from four_seasons_env.engine.deals import VALIDATION
-from four_seasons_env.experiments.matches.play import play_deals
+from four_seasons_env.experiments.play import play_deals
 from four_seasons_env.game import Game
 from four_seasons_env.rules import Rules
 

@@ -13,34 +13,22 @@ lies between the share won and one minus the share lost.
 from __future__ import annotations
 
 import functools
-import math
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from four_seasons_env.experiments.command_line import run_command
-from four_seasons_env.experiments.parallel.blocks import (
-    Block,
-    check_deals,
-    rule_set_names,
-    run_blocks,
-    split_deals,
-)
-from four_seasons_env.experiments.parallel.pool import Workers
-from four_seasons_env.experiments.results.out_folder import (
-    check_out,
-    locked,
-    provenance,
-    write_json,
-)
+import pandas as pd
 
-if TYPE_CHECKING:
-    import pandas as pd
+from four_seasons_env.engine.deals import RANKS, TRAIN_FROM
+from four_seasons_env.experiments.blocks import Block, run_blocks, split_deals
+from four_seasons_env.experiments.command_line import check_deals, rule_set_names, run_command
+from four_seasons_env.experiments.folders import check_out, locked, provenance, write_json
+from four_seasons_env.experiments.tables import deals_as_text
+from four_seasons_env.experiments.workers import Workers
+from four_seasons_env.game import Game
+from four_seasons_env.solver import shorten, solve
 
-LEAST_MEMORY = 0.01
-"""Minimum memory of the solver, in GiB."""
 BLOCK = 10
 """Deals in one task and result file."""
 COLUMNS = ("rules", "deal", "base", "status", "moves", "positions", "seconds", "allowed", "step")
@@ -61,8 +49,6 @@ class Census:
     """A range of deals; 0-9999 are the test deals."""
     seconds: float = 1.0
     """Seconds per deal. Deals that stayed open after less time are tried again."""
-    memory: float = 1.0
-    """GiB of memory that the solver may use for a deal."""
     workers: Workers = field(default_factory=Workers)
 
 
@@ -82,13 +68,8 @@ class CensusTask(Block):
 
 
 def _solve(rules: str, deal: int, run: Census) -> dict[Any, Any]:
-    from four_seasons_env.engine.deals import RANKS
-    from four_seasons_env.game import Game
-    from four_seasons_env.solver import shorten, solve
-
     game = Game(rules, deal)
-    memory = int(run.memory * 2**30)
-    solution = solve(game, seconds=run.seconds, memory=memory)
+    solution = solve(game, seconds=run.seconds)
     bases = {int(rank) for rank in game.record["base"][0]}
     return {
         "rules": rules,
@@ -106,33 +87,21 @@ def _solve(rules: str, deal: int, run: Census) -> dict[Any, Any]:
 @functools.cache
 def _load_solver() -> None:
     """Compile, or load, the solver: it takes all of its steps in a won deal and one left open."""
-    from four_seasons_env.engine.deals import TRAIN_FROM
-    from four_seasons_env.game import Game
-    from four_seasons_env.solver import shorten, solve
-
     for number in (3, 6):
         game = Game("four-seasons", TRAIN_FROM + number)
         shorten(game, solve(game, max_positions=400_000).moves)
 
 
 def solve_block(task: CensusTask) -> None:
-    """Solve the missing deals of a block, and write its file every few seconds."""
-    import pandas as pd
-
+    """Solve the missing deals of a block, and write its file."""
     stored = task.stored()
     rows: dict[int, dict[Any, Any]] = {}
     if stored is not None:
         rows = {row["deal"]: row for row in stored.to_dict("records")}
-    todo = task.left(stored)
-    written = time.monotonic()
-    for deal in todo:
+    for deal in task.left(stored):
         rows[deal] = _solve(task.rules, deal, task.run)
-        # A block may take minutes; what is decided so far survives a kill.
-        if deal == todo[-1] or time.monotonic() - written > 5:
-            # Deals that are tried again come after the others.
-            table = pd.DataFrame(list(rows.values()), columns=list(COLUMNS))
-            task.write(table.sort_values("deal"))
-            written = time.monotonic()
+    # Deals that are tried again come after the others.
+    task.write(pd.DataFrame(list(rows.values()), columns=list(COLUMNS)).sort_values("deal"))
 
 
 def take_census(run: Census) -> pd.DataFrame:
@@ -146,8 +115,6 @@ def take_census(run: Census) -> pd.DataFrame:
     rule_sets = rule_set_names(run.rules)
     if not run.seconds > 0:
         raise ValueError(f"--seconds must be more than 0, not {run.seconds:g}")
-    if not LEAST_MEMORY <= run.memory < math.inf:
-        raise ValueError(f"--memory must be {LEAST_MEMORY:g} or more, not {run.memory:g}")
     run.workers.check()
     check_out(run.out, "census")
     check_deals(run.deals)
@@ -160,13 +127,12 @@ def take_census(run: Census) -> pd.DataFrame:
 
 
 def census(run: Census) -> None:
-    """Take the census, and print its table."""
+    """Take the census, and print how many deals are won, lost and open."""
     results = take_census(run)
-    from four_seasons_env.experiments.reporting.cells import census_as_text, deals_as_text
-    from four_seasons_env.experiments.reporting.tables import print_table
-    from four_seasons_env.experiments.results.ceiling import summarise_census
-
-    print_table(census_as_text(summarise_census(results)), deals_as_text(results))
+    for rules, solved in results.groupby("rules", sort=False):
+        counts = solved["status"].value_counts()
+        shown = ", ".join(f"{count:,} {status}" for status, count in counts.items())
+        print(f"{rules}, {deals_as_text(solved)}: {shown}")
     print(f"saved in {run.out}: results.csv, a row per deal")
 
 

@@ -18,8 +18,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from four_seasons_env.experiments.results.tables import write_csv
-from four_seasons_env.experiments.results.training_run import read_done
+from four_seasons_env.experiments.folders import read_done, write_csv
 
 IMPORT = "import four_seasons_env"
 STEP = """

@@ -10,55 +10,25 @@ from pathlib import Path
 
 import pandas as pd
 
-from four_seasons_env.experiments.command_line import ROOT
-from four_seasons_env.experiments.reporting.plots import (
+from four_seasons_env.experiments.comparison import CENSUS, ceiling_row
+from four_seasons_env.experiments.folders import DATA, ROOT, read_table
+from four_seasons_env.experiments.players import CEILING
+from four_seasons_env.experiments.plots import (
     colours_of,
     draw_references,
     in_lines,
     in_percent,
     new_axes,
-    new_panels,
     plot,
-    plot_census,
     plot_learning_time,
     plot_speed_strength,
     plot_win_rates,
 )
-from four_seasons_env.experiments.results.ceiling import CEILING, CENSUS, ceiling_row
-from four_seasons_env.experiments.results.tables import DATA, read_table
 
 RESULTS = ROOT / "docs" / "results"
 ANSWER = ["random", "greedy", "maskable_ppo", "heuristic", "next_deal_ppo"]
 ANSWER += ["planner", "planner@lookahead=1", "planner@lookahead=3,worlds=32,candidates=8", CEILING]
 """The players of docs/explanation/answer.md."""
-
-
-@plot
-def plot_calibration(moves: pd.DataFrame, path: Path) -> None:
-    """Draw the share of games won against the chance shown: a dot per move, and means of groups.
-
-    Args:
-        moves: calibration.csv.
-        path: file of the picture.
-    """
-    figure, panels = new_panels(3, 2, columns=2)
-    colour = colours_of(["planner"])["planner"]
-    moves = moves.assign(rate=moves["won"] / moves["games"])
-    moves["group"] = pd.cut(moves["chance"], [0, 0.1, 0.3, 0.5, 0.7, 0.9, 1], include_lowest=True)
-    for axes, is_chosen in zip(panels, (True, False), strict=True):
-        rows = moves[moves["chosen"] == is_chosen]
-        means = rows.groupby("group", observed=True)[["chance", "rate"]].mean()
-        axes.plot([0, 1], [0, 1], color="grey", lw=1, zorder=1)
-        axes.plot(rows["chance"], rows["rate"], ".", color=colour, alpha=0.35, ms=5)
-        axes.plot(means["chance"], means["rate"], "o", color=colour, mec="black", ms=7)
-        name = "moves of the planner" if is_chosen else "other moves"
-        axes.set_title(f"{len(rows)} {name}", fontsize=8)
-        axes.set_xlabel("chance shown", fontsize=8)
-        axes.tick_params(labelsize=7)
-        in_percent(axes, x=True, y=True)
-    panels[0].set_ylabel(f"share won of {moves['games'].max()} games", fontsize=8)
-    figure.suptitle("Four Seasons: the chance shown, and games won", fontsize=10)
-    figure.savefig(path)
 
 
 @plot
@@ -132,7 +102,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--out", type=Path, default=RESULTS)
     out = parser.parse_args().out
-    census = read_table(CENSUS / "results.csv").query("rules == 'four-seasons'")
+    census = read_table(CENSUS).query("rules == 'four-seasons'")
     ceiling = pd.DataFrame([ceiling_row("four-seasons", census)])
     stored = read_table(DATA / "four-seasons.csv").query("agent != @CEILING")
     players = pd.concat([stored, ceiling], ignore_index=True)
@@ -159,9 +129,6 @@ def main() -> None:
     }
     by_hand = {name: references[name] for name in ("heuristic", "finisher")}
     plot_moves(curves, out / "moves.png", by_hand)
-
-    plot_census(census, f"four-seasons, {len(census):,} test deals", out / "census.png")
-    plot_calibration(read_table(RESULTS / "calibration.csv"), out / "calibration.png")
 
 
 if __name__ == "__main__":

@@ -22,8 +22,7 @@ from typing import Any
 
 import pandas as pd
 
-from four_seasons_env.experiments.command_line import ROOT
-from four_seasons_env.experiments.results.tables import write_csv
+from four_seasons_env.experiments.folders import ROOT, write_csv
 
 RECIPES = ROOT / "docs" / "recipes"
 

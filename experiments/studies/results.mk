@@ -14,7 +14,7 @@ OUT := runs/results$(if $(QUICK),-quick)
 few = $(if $(QUICK),$(1),$(2))
 store = $(if $(QUICK),,$(PYTHON) docs/tables.py --add $(OUT)/$(1) $(2))
 
-NAMES := census players price leaderboard family learning small-games calibration speed libraries
+NAMES := census players price leaderboard family learning small-games speed libraries
 
 .PHONY: all trainings $(NAMES)
 all: $(NAMES)
@@ -112,7 +112,7 @@ learning: $(LEARNED_IN) $(OUT)/distinct/maskable_ppo-four-seasons/done.json
 $(OUT)/distinct/maskable_ppo-four-seasons/done.json:
 	$(call train,--agent maskable_ppo --core-minutes $(call few,0.2,10) --set mask=distinct)
 
-# --- Small games, chances.
+# --- Small games.
 
 SMALL := random greedy heuristic
 TRAINED := maskable_ppo next_deal_ppo planner
@@ -134,11 +134,6 @@ $(OUT)/small-games.csv: $(if $(QUICK),,$(LEARNED_SMALL))
 	$(call store,small-games.csv,$(RESULTS)/small-games.csv)
 
 trainings: $(LEARNED_IN) $(if $(QUICK),,$(LEARNED_SMALL))
-
-calibration: $(OUT)/calibration.csv
-$(OUT)/calibration.csv:
-	$(PYTHON) $(STUDIES)/calibration.py --out $@ $(call few,--deals 1 --games 2)
-	$(call store,calibration.csv,$(RESULTS)/calibration.csv)
 
 # --- Speed, on an idle machine.
 

@@ -34,14 +34,12 @@ from scipy import stats
 from four_seasons_env.agents.names import split_name
 from four_seasons_env.engine.deals import TEST, deck_text
 from four_seasons_env.engine.moves import Move
-from four_seasons_env.experiments.command_line import ROOT
-from four_seasons_env.experiments.matches.play import play_games
-from four_seasons_env.experiments.matches.players import find_players
-from four_seasons_env.experiments.results.comparison import Player
-from four_seasons_env.experiments.results.tables import write_csv
+from four_seasons_env.experiments.folders import ROOT, write_csv
+from four_seasons_env.experiments.play import play_games
+from four_seasons_env.experiments.players import Player, find_players
 from four_seasons_env.files import write_atomically
 from four_seasons_env.game import Game
-from four_seasons_env.registration import OPTIMA
+from four_seasons_env.optima import OPTIMA
 from four_seasons_env.rules import SMALL, Rules
 from four_seasons_env.solver import Known, fair_value
 

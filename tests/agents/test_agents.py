@@ -8,7 +8,7 @@ from four_seasons_env.agents.learned.network_agent import NetworkAgent
 from four_seasons_env.agents.planner.agent import PlannerAgent
 from four_seasons_env.engine import kernel
 from four_seasons_env.engine.deals import TRAIN_FROM
-from four_seasons_env.experiments.matches.play import play_deals
+from four_seasons_env.experiments.play import play_deals
 from four_seasons_env.games import Games
 from four_seasons_env.rules import RULES, Rules
 from tests.agents.policies import move_card, move_weights, planner_card, value_weights

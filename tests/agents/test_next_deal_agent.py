@@ -9,7 +9,7 @@ from four_seasons_env import FourSeasonsNextDealEnv
 from four_seasons_env.agents import make_agent
 from four_seasons_env.agents.policy_files import save_policy
 from four_seasons_env.engine.deals import TRAIN_FROM
-from four_seasons_env.experiments.matches.play import play_deals
+from four_seasons_env.experiments.play import play_deals
 from four_seasons_env.rules import RULES
 from tests.agents.policies import candidate_card, candidate_weights
 

@@ -19,7 +19,7 @@ from four_seasons_env.agents.planner.lookahead import (
 )
 from four_seasons_env.engine.deals import TRAIN_FROM
 from four_seasons_env.engine.kernel import GAME, compile_rules, nothing_hidden, public_copy
-from four_seasons_env.experiments.matches.play import play_deals
+from four_seasons_env.experiments.play import play_deals
 from four_seasons_env.game import Game
 from four_seasons_env.positions.search import DEEPEST, may_stop, new_search, write_path
 from four_seasons_env.rules import RULES

@@ -21,10 +21,10 @@ from four_seasons_env.agents.registry import PLAYS, AnswerError
 from four_seasons_env.engine.deals import TRAIN_FROM
 from four_seasons_env.evaluation import evaluate
 from four_seasons_env.experiments.compare import Compare, play_all
-from four_seasons_env.experiments.matches.play import play_deals, play_game
-from four_seasons_env.experiments.matches.players import find_players
-from four_seasons_env.experiments.parallel.pool import Workers
-from four_seasons_env.experiments.results.comparison import read_manifest
+from four_seasons_env.experiments.comparison import read_manifest
+from four_seasons_env.experiments.play import play_deals, play_game
+from four_seasons_env.experiments.players import find_players
+from four_seasons_env.experiments.workers import Workers
 from four_seasons_env.rules import RULES
 from tests.agents.policies import move_card, move_weights
 from tests.helpers import ROOT, mostly_slow

@@ -15,7 +15,7 @@ from four_seasons_env.agents.learned.next_deal_agent import NextDealAgent
 from four_seasons_env.agents.learned.ppo import Ppo
 from four_seasons_env.agents.training import get_learner
 from four_seasons_env.engine.deals import TRAIN_FROM
-from four_seasons_env.experiments.matches.play import play_deals
+from four_seasons_env.experiments.play import play_deals
 from four_seasons_env.experiments.train import Train, train
 from four_seasons_env.rules import RULES, Rules
 from tests.agents.policies import SMALL_RUNS

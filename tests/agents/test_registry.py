@@ -10,11 +10,11 @@ from four_seasons_env.agents import make_agent
 from four_seasons_env.agents.names import split_name
 from four_seasons_env.agents.registry import takes_three
 from four_seasons_env.experiments.compare import Compare, compare
-from four_seasons_env.experiments.matches.players import find_players
-from four_seasons_env.experiments.parallel.pool import Workers
+from four_seasons_env.experiments.comparison import read_results
+from four_seasons_env.experiments.players import find_players
 from four_seasons_env.experiments.report import Report, report
-from four_seasons_env.experiments.results.comparison import read_results
 from four_seasons_env.experiments.verify import Verify, verify
+from four_seasons_env.experiments.workers import Workers
 from four_seasons_env.rules import RULES
 
 CODE = '''

@@ -123,10 +123,10 @@ class Watched(ThisProcess):
         self.weights: list[np.ndarray] = []
         self.learning = threading.Event()
 
-    def over_deals(self, function: Any, about: Any, deals: Any, *shared: Any) -> list[Any]:
-        self.weights.append(shared[0])
+    def over_deals(self, function: Any, about: Any, deals: Any, shared: Any) -> list[Any]:
+        self.weights.append(next(iter(shared.values())))
         assert len(self.weights) == 1 or self.learning.wait(10)
-        return super().over_deals(function, about, deals, *shared)
+        return super().over_deals(function, about, deals, shared)
 
 
 def test_seeds_with_the_same_low_bits_differ() -> None:

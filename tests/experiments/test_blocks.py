@@ -5,13 +5,9 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from four_seasons_env.experiments.parallel.blocks import (
-    Block,
-    rule_set_names,
-    run_blocks,
-    split_deals,
-)
-from four_seasons_env.experiments.parallel.pool import Workers
+from four_seasons_env.experiments.blocks import Block, run_blocks, split_deals
+from four_seasons_env.experiments.command_line import rule_set_names
+from four_seasons_env.experiments.workers import Workers
 from four_seasons_env.rules import RULES
 
 ALONE = Workers(n_jobs=1)

@@ -15,8 +15,8 @@ import pytest
 
 from four_seasons_env.__main__ import GROUPS, main
 from four_seasons_env.experiments import train
-from four_seasons_env.experiments.command_line import ROOT, run_command
-from four_seasons_env.experiments.results.out_folder import MARKS, locked
+from four_seasons_env.experiments.command_line import run_command
+from four_seasons_env.experiments.folders import MARKS, ROOT, locked
 from four_seasons_env.experiments.studies.census import Census, take_census
 from tests.helpers import cards_in_order, run_python
 
@@ -125,7 +125,7 @@ def test_folder_of_another_kind(command: str, tmp_path: Path, monkeypatch, capsy
 HOLDS = """
 import sys
 from pathlib import Path
-from four_seasons_env.experiments.results.out_folder import locked
+from four_seasons_env.experiments.folders import locked
 with locked(Path(sys.argv[1])):
     print("locked", flush=True)
     sys.stdin.read()

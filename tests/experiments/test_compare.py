@@ -17,16 +17,13 @@ from four_seasons_env.agents.registry import bundled_weights
 from four_seasons_env.agents.scripted.random_agent import RandomAgent
 from four_seasons_env.engine.deals import TRAIN_FROM
 from four_seasons_env.experiments.compare import Compare, compare, play_all
-from four_seasons_env.experiments.matches.play import play_game
-from four_seasons_env.experiments.matches.players import find_players
-from four_seasons_env.experiments.parallel.pool import Workers
-from four_seasons_env.experiments.report import Report, report
-from four_seasons_env.experiments.reporting.report_page import _curves
-from four_seasons_env.experiments.results.ceiling import read_census
-from four_seasons_env.experiments.results.comparison import COLUMNS, Player, read_results
-from four_seasons_env.experiments.results.tables import read_table
-from four_seasons_env.experiments.results.training_run import DONE, PROGRESS, RUN, STEPS
+from four_seasons_env.experiments.comparison import COLUMNS, read_results
+from four_seasons_env.experiments.folders import DONE, PROGRESS, RUN, STEPS, read_table
+from four_seasons_env.experiments.play import play_game
+from four_seasons_env.experiments.players import Player, find_players
+from four_seasons_env.experiments.report import Report, _curves, report
 from four_seasons_env.experiments.verify import Verify, verify
+from four_seasons_env.experiments.workers import Workers
 from four_seasons_env.records import Record, parse_record, read_lines
 from four_seasons_env.rules import RULES
 
@@ -297,20 +294,3 @@ def test_report_rejects_damaged_results(tmp_path: Path, damage: Callable[[Path],
     damage(tmp_path / "results.csv")
     with pytest.raises((ValueError, FileNotFoundError), match=r"results\.csv"):
         report(Report([tmp_path]))
-
-
-def test_wrong_census(tmp_path: Path) -> None:
-    run = replace(comparison(tmp_path / "x", "heuristic"), census=tmp_path / "nowhere")
-    with pytest.raises(FileNotFoundError, match="nowhere has no census"):
-        compare(run)
-    assert not run.out.exists()
-    (tmp_path / "results.csv").touch()
-    with pytest.raises(FileNotFoundError, match="nowhere has no census"):
-        report(Report([tmp_path], census=tmp_path / "nowhere"))
-    census = pd.DataFrame({"rules": "four-seasons", "deal": [1, 2, 1], "status": "won"})
-    census.to_csv(tmp_path / "results.csv", index=False)
-    with pytest.raises(ValueError, match="has deal 1 of four-seasons twice"):
-        read_census(tmp_path)
-    census[["deal"]].to_csv(tmp_path / "results.csv", index=False)
-    with pytest.raises(ValueError, match="must have the columns rules, deal and status"):
-        read_census(tmp_path)

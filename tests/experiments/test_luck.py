@@ -8,12 +8,12 @@ import pytest
 
 from four_seasons_env.agents.planner.luck import LuckMeter
 from four_seasons_env.engine.deals import TRAIN_FROM
+from four_seasons_env.experiments.blocks import LUCK, meter_for
 from four_seasons_env.experiments.compare import Compare, compare, play_all
-from four_seasons_env.experiments.matches.task import LUCK, meter_for
-from four_seasons_env.experiments.parallel.pool import Workers
-from four_seasons_env.experiments.results.comparison import COLUMNS, read_manifest
-from four_seasons_env.experiments.results.summary import peeking
-from four_seasons_env.experiments.results.tables import read_table
+from four_seasons_env.experiments.comparison import COLUMNS, read_manifest
+from four_seasons_env.experiments.folders import read_table
+from four_seasons_env.experiments.summary import peeking
+from four_seasons_env.experiments.workers import Workers
 from four_seasons_env.game import Game
 from four_seasons_env.records import read_records
 from four_seasons_env.rules import RULES

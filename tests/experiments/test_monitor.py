@@ -3,7 +3,7 @@
 import math
 import time
 
-from four_seasons_env.experiments.training.monitor import Clock
+from four_seasons_env.experiments.monitor import Clock
 
 
 def test_the_first_limit_ends_the_run() -> None:

@@ -12,8 +12,8 @@ from four_seasons_env.agents import make_agent
 from four_seasons_env.agents.names import split_name
 from four_seasons_env.engine import kernel
 from four_seasons_env.engine.deals import TRAIN_FROM, mix, shuffle
-from four_seasons_env.experiments.matches.play import play_deals, play_games
-from four_seasons_env.experiments.matches.players import find_players
+from four_seasons_env.experiments.play import play_deals, play_games
+from four_seasons_env.experiments.players import find_players
 from four_seasons_env.game import Game
 from four_seasons_env.records import Record
 from four_seasons_env.rules import RULES

@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
+from four_seasons_env.experiments import plots
 from four_seasons_env.experiments.compare import Compare, compare
-from four_seasons_env.experiments.parallel.pool import Workers
 from four_seasons_env.experiments.report import Report, report
-from four_seasons_env.experiments.reporting import plots
+from four_seasons_env.experiments.workers import Workers
 from tests.helpers import run_python
 
 ENDING = """
-from four_seasons_env.experiments.reporting.plots import matplotlib, plot_learning
+from four_seasons_env.experiments.plots import matplotlib, plot_learning
 import pandas as pd, pathlib, sys
 curves = pd.DataFrame(columns=["name", "run", "spent", "win_rate"])
 plot_learning(curves, "title", pathlib.Path(sys.argv[1]), "minutes", {})

@@ -13,24 +13,24 @@ from typing import Any
 import numpy as np
 import pytest
 
-from four_seasons_env.experiments.parallel.pool import Pool, Workers, run_tasks, started_pool
+from four_seasons_env.experiments.workers import Pool, Workers, run_tasks, started_pool
 from tests.helpers import ROOT
 
 
-def total(task: int, *shared: np.ndarray) -> tuple[float, int]:
-    return task + sum(float(each.sum()) for each in shared), os.getpid()
+def total(task: int, shared: dict[str, np.ndarray]) -> tuple[float, int]:
+    return task + sum(float(each.sum()) for each in shared.values()), os.getpid()
 
 
-def named(task: tuple[str, range]) -> tuple[str, list[int]]:
+def named(task: tuple[str, range], _: dict) -> tuple[str, list[int]]:
     return task[0], list(task[1])
 
 
-def handler(_: int) -> object:
+def handler(_: int, __: dict) -> object:
     time.sleep(0.1)  # so that each worker gets some
     return signal.getsignal(signal.SIGINT)
 
 
-def dies(_: int) -> None:
+def dies(_: int, __: dict) -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 
 
@@ -43,9 +43,12 @@ def pool() -> Iterator[Pool]:
 def test_a_single_worker_is_this_process() -> None:
     with started_pool(Workers(n_jobs=1)) as pool:
         assert (pool.size, str(pool)) == (1, "in this process")
-        assert pool.map(total, [1, 2], np.ones(3)) == [(4.0, os.getpid()), (5.0, os.getpid())]
+        assert pool.map(total, [1, 2], {"a": np.ones(3)}) == [
+            (4.0, os.getpid()),
+            (5.0, os.getpid()),
+        ]
         assert pool.core_seconds == 0
-        assert pool.over_deals(named, "x", range(9)) == [("x", [*range(9)])]
+        assert pool.over_deals(named, "x", range(9), {}) == [("x", [*range(9)])]
 
 
 @pytest.mark.slow
@@ -55,7 +58,7 @@ def test_workers_stay_and_get_present_values(pool: Pool) -> None:
     large, small = np.ones(100_000, np.float32), np.ones(2)
     seen = set()
     for factor in range(1, 4):
-        answers = pool.map(total, range(20), large, small)
+        answers = pool.map(total, range(20), {"large": large, "small": small})
         assert [value for value, _ in answers] == [
             task + 100_000 * factor + 2 for task in range(20)
         ]
@@ -66,17 +69,11 @@ def test_workers_stay_and_get_present_values(pool: Pool) -> None:
 
 
 @pytest.mark.slow
-def test_temporary_files_do_not_grow(tmp_path: Path, monkeypatch) -> None:
-    """Also if calls alternate between arrays of different shapes."""
+def test_arrays_leave_no_files(tmp_path: Path, monkeypatch) -> None:
     monkeypatch.setenv("JOBLIB_TEMP_FOLDER", str(tmp_path))
-    counts = []
     with started_pool(Workers(n_jobs=2)) as pool:
-        for _ in range(3):
-            for size in (5_000, 100_000, 5_000):
-                pool.map(total, range(3), np.ones(size, np.float32), np.ones((2, size)))
-            counts.append(sum(path.is_file() for path in tmp_path.rglob("*")))
-    assert counts[0] == counts[1] == counts[2] > 0
-    assert not any(path.is_file() for path in tmp_path.rglob("*"))
+        pool.map(total, range(3), {"a": np.ones(2_000_000, np.float32)})
+        assert not any(path.is_file() for path in tmp_path.rglob("*"))
 
 
 @pytest.mark.slow
@@ -84,7 +81,7 @@ def test_workers_ignore_ctrl_c() -> None:
     """Also with workers that joblib has kept from an earlier use."""
     for n_jobs in (2, 4, 3):
         with started_pool(Workers(n_jobs=n_jobs)) as pool:
-            handlers = pool.map(handler, range(2 * n_jobs))
+            handlers = pool.map(handler, range(2 * n_jobs), {})
         assert set(handlers) == {signal.SIG_IGN}
 
 
@@ -94,19 +91,19 @@ def test_a_killed_worker_is_one_line() -> None:
         pytest.raises(RuntimeError, match=r"^a worker was killed, .* \(--n-jobs\)$"),
         started_pool(Workers(n_jobs=2)) as pool,
     ):
-        pool.map(dies, [0])
+        pool.map(dies, [0], {})
 
 
 PARENT = """
-from four_seasons_env.experiments.parallel.pool import Workers, started_pool
+from four_seasons_env.experiments.workers import Workers, started_pool
 from tests.experiments.test_pool import sleeps
 
 with started_pool(Workers(n_jobs=2)) as pool:
-    pool.map(sleeps, range(2))
+    pool.map(sleeps, range(2), {})
 """
 
 
-def sleeps(_: int) -> None:
+def sleeps(_: int, __: dict) -> None:
     print("here", flush=True)
     time.sleep(60)
 

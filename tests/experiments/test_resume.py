@@ -14,10 +14,9 @@ import pytest
 import torch
 
 from four_seasons_env.agents.training import get_learner
-from four_seasons_env.experiments.command_line import ROOT
-from four_seasons_env.experiments.results.training_run import DONE, STEPS, last_checkpoint
+from four_seasons_env.experiments import monitor
+from four_seasons_env.experiments.folders import DONE, ROOT, STEPS, last_checkpoint
 from four_seasons_env.experiments.train import Train, train
-from four_seasons_env.experiments.training import monitor
 from four_seasons_env.rules import RULES
 from tests.helpers import training_deals
 
@@ -50,7 +49,7 @@ def tiny(out: Path, **others: Any) -> Train:
 _TRAIN = """
 import sys
 from four_seasons_env.experiments.train import main
-from four_seasons_env.experiments.training import monitor
+from four_seasons_env.experiments import monitor
 
 monitor.CHECKPOINT_SECONDS = 0.0
 main(sys.argv[1:])

@@ -3,9 +3,11 @@ import re
 
 import pytest
 
-from four_seasons_env.experiments.matches import verdicts as module
-from four_seasons_env.experiments.matches.play import play_game
-from four_seasons_env.experiments.matches.verdicts import (
+from four_seasons_env.experiments import verdicts as module
+from four_seasons_env.experiments.play import play_game
+from four_seasons_env.experiments.review import Reviewed, review_game, review_page
+from four_seasons_env.experiments.review import main as review_command
+from four_seasons_env.experiments.verdicts import (
     LOST,
     UNKNOWN,
     WON,
@@ -14,9 +16,6 @@ from four_seasons_env.experiments.matches.verdicts import (
     useful_moves,
     verdicts_after_moves,
 )
-from four_seasons_env.experiments.reporting.review_page import Reviewed, review_page
-from four_seasons_env.experiments.review import main as review_command
-from four_seasons_env.experiments.review import review_game
 from four_seasons_env.game import Game
 from four_seasons_env.records import Record, append_record
 from four_seasons_env.rendering import draw_svg

@@ -8,9 +8,8 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from four_seasons_env.experiments.matches.task import LUCK
-from four_seasons_env.experiments.reporting.cells import LUCK_PRINTED, as_text, to_print
-from four_seasons_env.experiments.results.summary import (
+from four_seasons_env.experiments.blocks import LUCK
+from four_seasons_env.experiments.summary import (
     LEVEL,
     RESAMPLES,
     adjust,
@@ -27,6 +26,7 @@ from four_seasons_env.experiments.results.summary import (
     what_is_certain,
     with_adjusted,
 )
+from four_seasons_env.experiments.tables import LUCK_PRINTED, as_text, to_print
 
 BASE = ([1, 0, 0, 1, 0, 0], [52, 10, 20, 52, 12, 13])
 OTHER = ([1, 1, 0, 1, 1, 0], [52, 52, 22, 52, 52, 11])

@@ -5,9 +5,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from four_seasons_env.experiments.reporting.cells import PRINTED, to_print
-from four_seasons_env.experiments.reporting.tables import as_latex, print_table
-from four_seasons_env.experiments.results.tables import read_table, write_csv
+from four_seasons_env.experiments.folders import read_table, write_csv
+from four_seasons_env.experiments.tables import PRINTED, as_latex, print_table, to_print
 
 SUMMARY = pd.DataFrame(
     {

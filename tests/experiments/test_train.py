@@ -13,16 +13,15 @@ from four_seasons_env import __version__
 from four_seasons_env.agents.planner.learner import PlannerLearner
 from four_seasons_env.agents.training import Update
 from four_seasons_env.engine.deals import TRAIN_FROM
+from four_seasons_env.experiments import monitor
 from four_seasons_env.experiments.compare import Compare, compare
-from four_seasons_env.experiments.parallel.pool import Workers
+from four_seasons_env.experiments.comparison import summarise_folder
+from four_seasons_env.experiments.folders import RUN, STEPS, last_checkpoint, read_log
+from four_seasons_env.experiments.monitor import Progress, validate
 from four_seasons_env.experiments.report import Report, report
-from four_seasons_env.experiments.reporting.cells import as_text
-from four_seasons_env.experiments.reporting.tables import as_markdown
-from four_seasons_env.experiments.results.comparison import summarise_folder
-from four_seasons_env.experiments.results.training_run import RUN, STEPS, last_checkpoint, read_log
+from four_seasons_env.experiments.tables import as_markdown, as_text
 from four_seasons_env.experiments.train import Train, train
-from four_seasons_env.experiments.training import monitor
-from four_seasons_env.experiments.training.monitor import Progress, validate
+from four_seasons_env.experiments.workers import Workers
 from four_seasons_env.schemas import read_json
 from tests.agents.policies import SMALL_RUNS
 
@@ -199,6 +198,6 @@ def test_train_writes_what_the_report_needs(tmp_path: Path) -> None:
     assert "Training seeds" in text
     assert "http" not in text, "self-contained"
     table = (compared.out / "table.md").read_text()
-    assert table == as_markdown(as_text(summarise_folder(compared.out, results, None)))
+    assert table == as_markdown(as_text(summarise_folder(compared.out, results)))
     with pytest.raises(FileNotFoundError, match="has no run"):
         report(Report([tmp_path]))

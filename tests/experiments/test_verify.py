@@ -13,10 +13,10 @@ import pytest
 from four_seasons_env.agents.registry import AGENTS
 from four_seasons_env.engine.deals import TRAIN_FROM
 from four_seasons_env.experiments.compare import Compare, play_all
-from four_seasons_env.experiments.parallel.pool import Workers
-from four_seasons_env.experiments.results.tables import read_table, write_csv
+from four_seasons_env.experiments.folders import read_table, write_csv
 from four_seasons_env.experiments.verify import Verify, verify
 from four_seasons_env.experiments.verify import main as verify_command
+from four_seasons_env.experiments.workers import Workers
 
 ALONE = Workers(n_jobs=1)
 DEALS = f"{TRAIN_FROM}-{TRAIN_FROM + 19}"

@@ -3,8 +3,9 @@ import dataclasses
 import pytest
 from hypothesis import given
 
+from four_seasons_env.files import file_name
 from four_seasons_env.registration import ENVS
-from four_seasons_env.rules import ALIASES, RULES, Rules, UnknownRules, file_name, get_rules
+from four_seasons_env.rules import ALIASES, RULES, Rules, UnknownRules, get_rules
 from tests.helpers import rule_sets
 
 

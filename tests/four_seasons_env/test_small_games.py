@@ -9,7 +9,7 @@ import pytest
 
 import four_seasons_env
 from four_seasons_env.game import Game
-from four_seasons_env.registration import small_games
+from four_seasons_env.optima import small_games
 from four_seasons_env.rules import RULES, SMALL, get_rules
 from four_seasons_env.solver import Known, fair_value
 from tests.helpers import ROOT, python_path, run_python

@@ -13,9 +13,10 @@ from pathlib import Path
 
 from four_seasons_env.engine.kernel import GAME
 from four_seasons_env.engine.moves import FOUNDATION, STOCK, WASTE, all_moves
+from four_seasons_env.files import file_name
 from four_seasons_env.game import Game
 from four_seasons_env.next_deal import FourSeasonsNextDealEnv
-from four_seasons_env.rules import RULES, Rules, file_name
+from four_seasons_env.rules import RULES, Rules
 from tests.helpers import observe
 
 FOLDER = Path(__file__).with_name("golden")

@@ -12,7 +12,6 @@ import logging
 import os
 import platform
 import signal
-import tempfile
 import threading
 import time
 import traceback
@@ -21,24 +20,17 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import BrokenExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import Any, Literal, TypeVar
 
-import numpy as np
+from joblib import Parallel, delayed, effective_n_jobs, parallel_config
 from numpy.typing import NDArray
 
 from four_seasons_env.agents.registry import AnswerError
 from four_seasons_env.experiments.command_line import STOPS, one_line, own_traceback
 
-if TYPE_CHECKING:
-    from joblib import Parallel
-
 T = TypeVar("T")
 
 _MODULES = {"loky": "joblib", "dask": "distributed", "ray": "ray"}
-
-_SHARED_FROM = 2**14
-"""Arrays of at least this many bytes are shared between the workers of a machine."""
 
 _RESTARTED = "A worker stopped while some jobs were given to the executor"
 """Start of a warning of joblib. It restarts a worker whose memory has grown; nothing is lost."""
@@ -74,8 +66,6 @@ class Workers:
     @property
     def share_this_machine(self) -> bool:
         """Whether several processes of this machine work, which share its compiled code."""
-        from joblib import effective_n_jobs
-
         return self.cluster is None and effective_n_jobs(self.n_jobs) > 1
 
     @contextmanager
@@ -89,8 +79,6 @@ class Workers:
 
 @contextmanager
 def _loky(workers: Workers) -> Iterator[None]:
-    from joblib import parallel_config
-
     start = parallel_config(
         "loky", n_jobs=workers.n_jobs, initializer=_start_worker, initargs=(os.getpid(),)
     )
@@ -117,7 +105,6 @@ def _end_with(parent: int) -> None:
 @contextmanager
 def _dask(workers: Workers) -> Iterator[None]:
     from distributed import Client, LocalCluster
-    from joblib import effective_n_jobs, parallel_config
 
     cluster, n_jobs = workers.cluster, workers.n_jobs
     client = (
@@ -142,7 +129,6 @@ def _dask(workers: Workers) -> Iterator[None]:
 @contextmanager
 def _ray(workers: Workers) -> Iterator[None]:
     import ray
-    from joblib import effective_n_jobs, parallel_config
     from ray.util.joblib import register_ray
 
     if workers.cluster:
@@ -183,8 +169,6 @@ def run_tasks(
         The name of each task, with None if it has finished or a Failure, in the order in which they
         end (with Ray: all at the end).
     """
-    from joblib import Parallel, delayed
-
     with workers.started():
         # joblib returns results of loky and Dask as they come, those of Ray at the end.
         kind = "list" if workers.backend == "ray" else "generator_unordered"
@@ -215,32 +199,29 @@ class Pool:
         parallel: a started `joblib.Parallel`.
         size: number of tasks that run at once; with 1, tasks run in this process.
         backend: name of the backend.
-        folder: folder for files that the workers share; None if they cannot share any.
 
     Attributes:
         core_seconds: processor time of tasks in other processes.
     """
 
-    def __init__(self, parallel: Parallel, size: int, backend: str, folder: Path | None) -> None:
+    def __init__(self, parallel: Parallel, size: int, backend: str) -> None:
         self.size = size
         self.core_seconds = 0.0
-        self._parallel, self._backend, self._folder = parallel, backend, folder
-        self._files: dict[Any, NDArray[Any]] = {}
+        self._parallel, self._backend = parallel, backend
 
     def __str__(self) -> str:
         """Where tasks run, for people."""
         return "in this process" if self.size == 1 else f"by {self.size} workers ({self._backend})"
 
     def map(
-        self, function: Callable[..., T], tasks: Iterable[Any], *shared: NDArray[Any]
+        self, function: Callable[..., T], tasks: Iterable[Any], shared: dict[str, NDArray[Any]]
     ) -> list[T]:
-        """Call ``function(task, *shared)`` for each task, several at once.
+        """Call ``function(task, shared)`` for each task, several at once.
 
         Args:
             function: the function. Workers import it by name.
             tasks: arguments; they start in this order, so the longest should come first.
-            shared: arrays that all tasks read; large ones are sent once per call (with Ray: once
-                per task).
+            shared: arrays that all tasks read, by name.
 
         Returns:
             The return values, in the order of the tasks.
@@ -248,11 +229,10 @@ class Pool:
         Raises:
             RuntimeError: if a worker has died.
         """
-        from joblib import delayed
-
-        now = [self._sent(place, each) for place, each in enumerate(shared)]
+        # Copies, because Dask recognises a sent array by identity, whatever its values.
+        now = {name: each.copy() for name, each in shared.items()}
         results = []
-        calls = (delayed(_timed)(function, task, *now) for task in tasks)
+        calls = (delayed(_timed)(function, task, now) for task in tasks)
         try:
             for result, seconds, process in self._parallel(calls):
                 results.append(result)
@@ -265,28 +245,10 @@ class Pool:
             ) from None
         return results
 
-    def _sent(self, place: int, array: NDArray[Any]) -> NDArray[Any]:
-        """An array with these values, which workers receive.
-
-        joblib writes a new file for each large array and keeps all of them until the pool ends, so
-        a long training would fill the disk. It sends the path of an array that is in a file
-        already. This file is written again in each call, when no task reads it.
-        """
-        if self._folder is None:
-            return array.copy()  # Dask recognises a sent array by identity, whatever its values
-        if array.nbytes < _SHARED_FROM:
-            return array
-        key = place, array.shape, array.dtype
-        if key not in self._files:
-            path = self._folder / str(len(self._files))
-            self._files[key] = np.memmap(path, array.dtype, "w+", shape=array.shape)
-        self._files[key][...] = array
-        return self._files[key]
-
     def over_deals(
-        self, function: Callable[..., T], about: Any, deals: Any, *shared: NDArray[Any]
+        self, function: Callable[..., T], about: Any, deals: Any, shared: dict[str, NDArray[Any]]
     ) -> list[T]:
-        """Call ``function((about, part), *shared)`` for parts of the deals.
+        """Call ``function((about, part), shared)`` for parts of the deals.
 
         A single worker plays all deals at once.
 
@@ -307,33 +269,27 @@ class Pool:
             count = max(len(deals) // (2 * self.size), least) if self.size > 1 else len(deals)
             parts.append((about, deals[:count]))
             deals = deals[count:]
-        return self.map(function, parts, *shared)
+        return self.map(function, parts, shared)
 
 
 @contextmanager
 def started_pool(workers: Workers) -> Iterator[Pool]:
     """Workers that live until the end of the block."""
-    from joblib import Parallel, effective_n_jobs
-
-    where = os.environ.get("JOBLIB_TEMP_FOLDER")
-    files = tempfile.TemporaryDirectory(
-        prefix="four-seasons-", dir=where, ignore_cleanup_errors=True
-    )
-    with workers.started(), files as folder:
+    with workers.started():
         size = effective_n_jobs(workers.n_jobs)
-        shared = Path(folder) if workers.backend == "loky" and size > 1 else None
-        # Tasks are few and long, so joblib must not group them or hold some back.
+        # Tasks are few and long, so joblib must not group them or hold some back. Arrays travel
+        # with them: the files of joblib would fill the disk in a long training.
         with Parallel(batch_size=1, pre_dispatch="all", max_nbytes=None) as parallel:
-            yield Pool(parallel, size, workers.backend, shared)
+            yield Pool(parallel, size, workers.backend)
 
 
 def _this_process() -> tuple[str, int]:
     return platform.node(), os.getpid()
 
 
-def _timed(function: Callable[..., T], task: Any, *shared: Any) -> tuple[T, float, tuple[str, int]]:
+def _timed(function: Callable[..., T], task: Any, shared: Any) -> tuple[T, float, tuple[str, int]]:
     """The return value of a function, its processor seconds, and where it ran."""
     # Not the clock: workers may wait for a core, and waiting is not learning.
     before = time.process_time()
-    result = function(task, *shared)
+    result = function(task, shared)
     return result, time.process_time() - before, _this_process()

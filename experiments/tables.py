@@ -1,14 +1,24 @@
-"""Results as cells of text, for tables that people read."""
+"""Results as text: cells of tables; tables on the terminal, in Markdown and LaTeX; HTML pages."""
 
 from __future__ import annotations
 
+import html
+import re
 from collections.abc import Sequence
+from string import Template
 
 import numpy as np
 import pandas as pd
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
 
-from four_seasons_env.experiments.results.ceiling import CEILING, bounds_as_text
-from four_seasons_env.experiments.results.summary import BASELINE, labels
+from four_seasons_env.experiments.folders import DATA
+from four_seasons_env.experiments.players import CEILING
+from four_seasons_env.experiments.summary import BASELINE, labels
+
+# --- cells --------------------------------------------------------------------------------------
 
 ADJUSTED = "won % luck-adjusted [95%]"
 _PAIRED = f"luck-adjusted vs {BASELINE} [95%]"
@@ -85,6 +95,11 @@ def win_rates(summary: pd.DataFrame) -> list[str]:
     ]
 
 
+def bounds_as_text(low: float, high: float) -> str:
+    """Bounds of a share in percent, or one number if they are equal."""
+    return f"{100 * low:.2f} to {100 * high:.2f}" if high > low else f"{100 * low:.2f}"
+
+
 def _numbers(summary: pd.DataFrame, column: str, form: str, factor: float = 1.0) -> pd.Series:
     """A column of numbers as text; a dash for a missing number."""
     return summary[column].map(lambda value: "-" if pd.isna(value) else form.format(factor * value))
@@ -118,40 +133,99 @@ def p_as_text(value: float) -> str:
     return "< 0.0001" if value < 0.0001 else f"{value:.4f}"
 
 
-def census_as_text(summary: pd.DataFrame) -> pd.DataFrame:
-    """The summary of a census as cells of text."""
-    winnable = map(bounds_as_text, summary["low"], summary["high"])
-    of_all = map(bounds_as_text, summary["all_low"], summary["all_high"])
-    return pd.DataFrame(
-        {
-            "rules": summary["rules"],
-            "deals": summary["deals"].map("{:,}".format),
-            "won": summary["won"].map("{:,}".format),
-            "lost": summary["lost"].map("{:,}".format),
-            "open": summary["unknown"].map("{:,}".format),
-            "winnable %": list(winnable),
-            "of all deals % [95%]": list(of_all),
-            "moves: median": _numbers(summary, "moves_median", "{:.0f}"),
-            "99%": _numbers(summary, "moves_99", "{:.0f}"),
-            "most": _numbers(summary, "moves_most", "{:.0f}"),
-            "s/deal": summary["seconds"].map("{:.2f}".format),
-        }
+# --- tables -------------------------------------------------------------------------------------
+
+NAMES = ("agent", "play", "rules", "what", "method", "observation")
+"""Columns of text, as is the first of each table."""
+
+
+def print_table(cells: pd.DataFrame, title: str) -> None:
+    """Print a table of text; where it is too wide for the terminal, cells wrap.
+
+    Args:
+        cells: the table, whose columns fit into 80 characters.
+        title: its title.
+    """
+    table = Table(title=escape(title), box=SIMPLE_HEAD, collapse_padding=True, pad_edge=False)
+    for name in map(str, cells):
+        # A number needs no more room than its longest cell, though its header may be longer.
+        longest = max(map(len, [*name.split(), *cells[name]]))
+        if _is_text(cells, name):
+            table.add_column(escape(name), overflow="fold")
+        else:
+            table.add_column(escape(name), justify="right", overflow="fold", max_width=longest)
+    for row in cells.itertuples(index=False):
+        table.add_row(*map(escape, row))
+    Console().print(table)
+
+
+def _is_text(cells: pd.DataFrame, column: str) -> bool:
+    return column in NAMES or column == cells.columns[0]
+
+
+def as_markdown(cells: pd.DataFrame) -> str:
+    """A table of text as Markdown."""
+    texts = [[_escaped(cell) for cell in line] for line in cells.to_numpy().tolist()]
+    lines = [[_escaped(name) for name in cells.columns], ["---"] * len(cells.columns), *texts]
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+
+
+def as_latex(cells: pd.DataFrame) -> str:
+    """A table of text in LaTeX, for the package booktabs."""
+    names, *rows = (
+        " & ".join(map(_in_latex, line)) + " \\\\\n"
+        for line in [list(cells.columns), *cells.to_numpy().tolist()]
+    )
+    columns = "".join("l" if _is_text(cells, name) else "r" for name in cells.columns)
+    return (
+        f"\\begin{{tabular}}{{{columns}}}\n\\toprule\n{names}\\midrule\n"
+        f"{''.join(rows)}\\bottomrule\n\\end{{tabular}}\n"
     )
 
 
-def decided_within(results: pd.DataFrame, limits: Sequence[float] = (0.1, 1, 10)) -> pd.DataFrame:
-    """The number of deals decided within a time limit each, as cells of text."""
-    decided = results[results["status"] != "unknown"]
-    rows = []
-    for limit in limits:
-        counts = decided["status"][decided["seconds"] <= limit].value_counts()
-        won, lost = int(counts.get("won", 0)), int(counts.get("lost", 0))
-        rows.append(
-            {
-                "seconds each": f"{limit:g}",
-                "won": f"{won:,}",
-                "lost": f"{lost:,}",
-                "decided %": f"{100 * (won + lost) / len(results):.2f}",
-            }
-        )
-    return pd.DataFrame(rows)
+_LATEX = str.maketrans(
+    {sign: f"\\{sign}" for sign in "&%$#_{}"}
+    | {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
+    | {"<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}"}
+)
+
+
+def _in_latex(cell: str) -> str:
+    """A cell of a LaTeX table."""
+    text = re.sub(r"(?<!\w)-(?=\d)", "$-$", cell.translate(_LATEX))  # a minus, not a hyphen
+    return re.sub(r"^\[", "{[}", text)  # otherwise an option of the line before
+
+
+_SPECIAL = re.compile(r"[\\|$*]|\b_\B|\B_\b|<(?=[A-Za-z/!?])")
+"""Characters that end a cell, or start a formula, emphasis or HTML."""
+
+
+def _escaped(cell: str) -> str:
+    """A cell of a Markdown table."""
+    return _SPECIAL.sub(lambda found: f"\\{found[0]}", cell)
+
+
+# --- pages --------------------------------------------------------------------------------------
+
+
+def fill(template: str, **parts: object) -> str:
+    """A template of `DATA`, filled with HTML."""
+    text = (DATA / f"{template}.html").read_text(encoding="utf-8")
+    return Template(text).substitute(parts)
+
+
+def write_page(kind: str, title: str, body: str) -> bytes:
+    """A whole page.
+
+    Args:
+        kind: its styles, "report" or "review".
+        title: its title, as text.
+        body: its content, as HTML.
+    """
+    page = fill("page", kind=kind, title=html.escape(title), body=body)
+    return page.encode(errors="backslashreplace")  # a folder's name may have bytes that are no text
+
+
+def element(tag: str, text: str, kind: str = "") -> str:
+    """An element with a text that is escaped, and its class."""
+    return f"<{tag}{f' class={kind}' if kind else ''}>{html.escape(text)}</{tag}>"

@@ -20,8 +20,7 @@ from four_seasons_env.engine.deals import TRAIN_FROM, mix
 from four_seasons_env.engine.moves import all_moves
 from four_seasons_env.engine.repeats import MaskedGames
 from four_seasons_env.episodes.running import why_left_out
-from four_seasons_env.experiments.matches.players import find_players
-from four_seasons_env.experiments.results.comparison import Player
+from four_seasons_env.experiments.players import Player, find_players
 from four_seasons_env.game import MAX_MOVES, Game
 from four_seasons_env.records import Record
 from four_seasons_env.rules import Rules, get_rules

@@ -29,8 +29,9 @@ from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from four_seasons_env.experiments.results.ceiling import CEILING, bounds_as_text
-from four_seasons_env.experiments.results.summary import labels
+from four_seasons_env.experiments.players import CEILING
+from four_seasons_env.experiments.summary import labels
+from four_seasons_env.experiments.tables import bounds_as_text
 
 BOOK_ODDS = 0.1
 """The odds of winning Four Seasons by Morehead and Mott-Smith."""
@@ -255,41 +256,12 @@ def draw_references(axes: Axes, references: Mapping[str, float]) -> None:
         )
 
 
-@plot
-def plot_census(results: pd.DataFrame, title: str, path: Path) -> None:
-    """Draw the time to decide deals, and the lengths of solutions."""
-    figure, (times, lengths) = new_panels(5.2, 2)
-    decided = results[results["status"] != "unknown"]["seconds"].sort_values()
-    if len(decided):
-        share = (1 + pd.RangeIndex(len(decided)).to_numpy()) / len(results)
-        times.step(decided, share, where="post", color=COLOURS[0])
-        times.set_xscale("log")
-    times.set_xlabel("seconds")
-    times.set_ylabel("deals decided")
-    in_percent(times, y=True)
-    times.set_ylim(0, 1.02)
-    won = results[results["status"] == "won"]["moves"]
-    if len(won):
-        lengths.hist(won, bins=30, color=COLOURS[0])
-    lengths.set_xlabel("moves of the solution")
-    lengths.set_ylabel("deals")
-    figure.suptitle(title, fontsize=10)
-    figure.savefig(path)
-
-
-def new_panels(height: float, count: int, columns: int = 1) -> tuple[Figure, list[Axes]]:
-    """A figure with several plots below each other, or in columns."""
-    figure = Figure(figsize=(5, height), dpi=200, layout="constrained")
-    panels = [figure.add_subplot(-(-count // columns), columns, i + 1) for i in range(count)]
-    for axes in panels:
-        axes.spines[["top", "right"]].set_visible(False)
-        axes.grid(alpha=0.3)
-    return figure, panels
-
-
 def new_axes(height: float = 3.4) -> tuple[Figure, Axes]:
     """A figure with a single plot."""
-    figure, (axes,) = new_panels(height, 1)
+    figure = Figure(figsize=(5, height), dpi=200, layout="constrained")
+    axes = figure.add_subplot()
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.grid(alpha=0.3)
     return figure, axes
 
 

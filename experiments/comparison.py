@@ -2,26 +2,31 @@
 
 `results.csv` has one row per game; the manifest lists the players and deals. A comparison may grow
 by agents, rule sets and deals. Its seed, its version and the weights of its agents stay the same.
+
+The ceiling is what a player who sees every card could win; a census solves the deals one by one.
 """
 
 from __future__ import annotations
 
 import dataclasses
-import functools
-import hashlib
-import re
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import pandas as pd
 
 import four_seasons_env
-from four_seasons_env.agents.names import Name, split_name
 from four_seasons_env.engine.deals import parse_deals
-from four_seasons_env.experiments.results.out_folder import check_holds, provenance, write_json
+from four_seasons_env.experiments.folders import (
+    DATA,
+    check_holds,
+    provenance,
+    read_table,
+    write_json,
+)
+from four_seasons_env.experiments.players import CEILING, Player
+from four_seasons_env.experiments.summary import summarise
 from four_seasons_env.schemas import read_json
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 MANIFEST, RESULTS = "compare.json", "results.csv"
 """Files of a comparison: its players and deals, and a row per game."""
@@ -31,55 +36,6 @@ COLUMNS = (
     *("won", "cards_up", "moves", "seconds"),
 )
 """Columns of `results.csv`; `seconds` is the agent's own time for a game."""
-
-PUBLIC = "all that is public"
-"""Observation of a player that does not name its observation."""
-
-
-@dataclass(frozen=True)
-class Player:
-    """One policy and one way of playing it."""
-
-    agent: str
-    """Label in tables; the same for all training seeds of an algorithm."""
-    name: str
-    """Name for `make_agent`, with the path to the weights of one policy."""
-    play: str
-    """`deterministic` or `stochastic`."""
-    train_seed: int | None
-    kind: str
-    """Method of play; see `four_seasons_env.agents.registry.Entry`."""
-    weights: tuple[str, ...] = ()
-    """SHA-256, in hex, of its weights and of the weights of agents in its options."""
-    observation: str = PUBLIC
-    """Description of what the agent observes."""
-    mask: str = ""
-    """The mask of `FourSeasonsEnv` that it plays with; "" where a folder does not say."""
-    block: int = 1000
-    """Deals that a task plays in lockstep; see `four_seasons_env.agents.registry.Entry`."""
-
-    @property
-    def key(self) -> tuple[str, str, int | None]:
-        """Unique key in the table of one rule set."""
-        return self.agent, self.play, self.train_seed
-
-    @functools.cached_property
-    def parts(self) -> Name:
-        """The parts of its name; workers receive them with the player."""
-        return split_name(self.name)
-
-    @property
-    def method(self) -> tuple[str, str]:
-        """Agent and options, without the path to the weights."""
-        return self.parts.registered, self.parts.written_options
-
-    @property
-    def folder(self) -> str:
-        """Name of the folder of its results, unique on any file system."""
-        text = "-".join(str(each) for each in self.key if each is not None)
-        # Labels may differ only in letters that a file system rejects or does not distinguish.
-        mark = hashlib.sha256(str(self.key).encode()).hexdigest()[:8]
-        return f"{re.sub(r'[^A-Za-z0-9_.-]', '_', text)[:100]}-{mark}"
 
 
 @dataclass
@@ -194,8 +150,6 @@ def read_results(folder: str | Path) -> pd.DataFrame:
         FileNotFoundError: if there are none.
         ValueError: if rows are missing.
     """
-    from four_seasons_env.experiments.results.tables import read_table
-
     path, games = Path(folder) / RESULTS, read_manifest(folder).games
     results = read_table(path)
     if len(results) != games:
@@ -203,19 +157,13 @@ def read_results(folder: str | Path) -> pd.DataFrame:
     return results
 
 
-def summarise_folder(
-    folder: str | Path, results: pd.DataFrame, census: pd.DataFrame | None
-) -> pd.DataFrame:
-    """A row for each agent and way of playing under each rule set.
+def summarise_folder(folder: str | Path, results: pd.DataFrame) -> pd.DataFrame:
+    """A row for each agent and way of playing under each rule set, and the ceiling.
 
     Args:
         folder: folder of the comparison.
         results: its results, or those of one rule set.
-        census: results of a census, for the ceiling, or None.
     """
-    from four_seasons_env.experiments.results.ceiling import with_ceiling
-    from four_seasons_env.experiments.results.summary import summarise
-
     summary = summarise(results)
     players = [each for own in read_manifest(folder).players.values() for each in own]
     summary["kind"] = summary["agent"].map({each.agent: each.kind for each in players})
@@ -223,4 +171,51 @@ def summarise_folder(
     summary["mask"] = [
         masks.get(row) for row in zip(summary["agent"], summary["play"], strict=True)
     ]
-    return with_ceiling(summary, results, census)
+    return with_ceiling(summary, results, read_table(CENSUS))
+
+
+CENSUS = DATA / "census" / "results.csv"
+"""The census of the test deals."""
+
+
+def ceiling_row(rules: str, solved: pd.DataFrame) -> dict[str, object]:
+    """The ceiling of a rule set, from its deals in a census."""
+    share = (solved["status"] == "won").mean()
+    return {
+        "agent": CEILING,
+        "rules": rules,
+        "deals": len(solved),
+        "win_rate": share,
+        "win_low": share,
+        "win_high": 1 - (solved["status"] == "lost").mean(),
+    }
+
+
+def with_ceiling(
+    summary: pd.DataFrame, results: pd.DataFrame, census: pd.DataFrame
+) -> pd.DataFrame:
+    """Add the ceiling to a summary, for each rule set whose deals are all in the census.
+
+    A row `ceiling` follows the agents. Its win_rate is the share of played deals that are known to
+    be winnable; win_low and win_high bound the share of winnable deals. Each agent's row gets
+    of_winnable, its win rate on the deals known to be winnable (mean over training seeds).
+
+    Args:
+        summary: a row for each agent and way of playing under each rule set.
+        results: the results behind the summary, a row per game.
+        census: results of a census.
+    """
+    parts = []
+    for rules, rows in summary.groupby("rules", sort=False):
+        played = results[results["rules"] == rules]
+        solved = census[(census["rules"] == rules) & census["deal"].isin(played["deal"])]
+        # The share of some of the deals would be the ceiling of other deals.
+        if set(played["deal"]) != set(solved["deal"]):
+            parts.append(rows)
+            continue
+        winnable = solved["deal"][solved["status"] == "won"]
+        on_winnable = played[played["deal"].isin(winnable)].groupby(["agent", "play"])["won"].mean()
+        agents = rows.join(on_winnable.rename("of_winnable"), on=["agent", "play"])
+        ceiling = ceiling_row(str(rules), solved)
+        parts.append(pd.concat([agents, pd.DataFrame([ceiling])], ignore_index=True))
+    return pd.concat(parts, ignore_index=True)

@@ -20,12 +20,9 @@ from numpy.typing import NDArray
 
 from four_seasons_env.agents.names import make_player
 from four_seasons_env.agents.policy_files import BEST, PolicyCard, save_policy
-from four_seasons_env.agents.training import Learner, Update
+from four_seasons_env.agents.training import GamePool, Learner, Update
 from four_seasons_env.engine.deals import VALIDATION
-from four_seasons_env.experiments.matches.play import play_deals
-from four_seasons_env.experiments.parallel.pool import Pool
-from four_seasons_env.experiments.results.out_folder import write_json
-from four_seasons_env.experiments.results.training_run import (
+from four_seasons_env.experiments.folders import (
     LAST,
     PROGRESS,
     STEPS,
@@ -33,7 +30,10 @@ from four_seasons_env.experiments.results.training_run import (
     Validation,
     new_checkpoint,
     read_log,
+    write_json,
 )
+from four_seasons_env.experiments.play import play_deals
+from four_seasons_env.experiments.workers import Pool
 from four_seasons_env.files import write_atomically
 from four_seasons_env.rules import Rules
 from four_seasons_env.schemas import Amount, Count, read_json
@@ -317,14 +317,14 @@ class Clock:
 
 
 def validate(
-    pool: Pool,
+    pool: GamePool,
     rules: Rules,
     card: PolicyCard,
     weights: dict[str, NDArray[np.float32]],
     options: dict[str, Any],
     deals: range,
 ) -> pd.DataFrame:
-    """Play deals with a policy; see `four_seasons_env.experiments.matches.play.play_deals`.
+    """Play deals with a policy; see `four_seasons_env.experiments.play.play_deals`.
 
     Args:
         pool: workers that play.
@@ -334,11 +334,11 @@ def validate(
         options: options of the player.
         deals: deals to play.
     """
-    about = rules, card, tuple(weights), options
-    return pd.concat(pool.over_deals(_play, about, deals, *weights.values()), ignore_index=True)
+    about = rules, card, options
+    parts: list[pd.DataFrame] = pool.over_deals(_play, about, deals, weights)
+    return pd.concat(parts, ignore_index=True)
 
 
-def _play(task: tuple[Any, range], *weights: NDArray[np.float32]) -> pd.DataFrame:
-    (rules, card, names, options), deals = task
-    named = dict(zip(names, weights, strict=True))
-    return play_deals(make_player(rules, card, named, options), rules, deals)
+def _play(task: tuple[Any, range], weights: dict[str, NDArray[np.float32]]) -> pd.DataFrame:
+    (rules, card, options), deals = task
+    return play_deals(make_player(rules, card, weights, options), rules, deals)

@@ -3,16 +3,71 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
+import hashlib
+import re
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 
 from four_seasons_env.agents.names import Name, make_agent, names_agent, split_name
 from four_seasons_env.agents.registry import AGENTS, PLAYS, Agent, bundled_weights
 from four_seasons_env.experiments.command_line import check_seed
-from four_seasons_env.experiments.results.comparison import PUBLIC, Player
 from four_seasons_env.rules import Rules, get_rules
+
+PUBLIC = "all that is public"
+"""Observation of a player that does not name its observation."""
+
+CEILING = "ceiling"
+"""Name of the ceiling in the column of agents."""
 
 _LONGEST = 60
 """Maximum number of characters of a label."""
+
+
+@dataclass(frozen=True)
+class Player:
+    """One policy and one way of playing it."""
+
+    agent: str
+    """Label in tables; the same for all training seeds of an algorithm."""
+    name: str
+    """Name for `make_agent`, with the path to the weights of one policy."""
+    play: str
+    """`deterministic` or `stochastic`."""
+    train_seed: int | None
+    kind: str
+    """Method of play; see `four_seasons_env.agents.registry.Entry`."""
+    weights: tuple[str, ...] = ()
+    """SHA-256, in hex, of its weights and of the weights of agents in its options."""
+    observation: str = PUBLIC
+    """Description of what the agent observes."""
+    mask: str = ""
+    """The mask of `FourSeasonsEnv` that it plays with; "" where a folder does not say."""
+    block: int = 1000
+    """Deals that a task plays in lockstep; see `four_seasons_env.agents.registry.Entry`."""
+
+    @property
+    def key(self) -> tuple[str, str, int | None]:
+        """Unique key in the table of one rule set."""
+        return self.agent, self.play, self.train_seed
+
+    @functools.cached_property
+    def parts(self) -> Name:
+        """The parts of its name; workers receive them with the player."""
+        return split_name(self.name)
+
+    @property
+    def method(self) -> tuple[str, str]:
+        """Agent and options, without the path to the weights."""
+        return self.parts.registered, self.parts.written_options
+
+    @property
+    def folder(self) -> str:
+        """Name of the folder of its results, unique on any file system."""
+        text = "-".join(str(each) for each in self.key if each is not None)
+        # Labels may differ only in letters that a file system rejects or does not distinguish.
+        mark = hashlib.sha256(str(self.key).encode()).hexdigest()[:8]
+        return f"{re.sub(r'[^A-Za-z0-9_.-]', '_', text)[:100]}-{mark}"
 
 
 def find_players(
@@ -88,7 +143,6 @@ def check_label(label: str, registered: str) -> None:
     Raises:
         ValueError: naming the fault.
     """
-    from four_seasons_env.experiments.results.ceiling import CEILING
 
     is_plain = label.isprintable() and label == label.strip()
     if not is_plain or label.startswith("_") or len(label) > _LONGEST:  # plots hide _names

@@ -1,23 +1,32 @@
 """Work on deals in blocks: each block is a task with its own result file.
 
-An interrupted or extended run works only on the blocks that are not done.
+An interrupted or extended run works only on the blocks that are not done. A `GamesTask` is a block
+of a comparison, which one player plays.
 """
 
 from __future__ import annotations
 
 import contextlib
+import functools
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
+import pandas as pd
+
+from four_seasons_env.agents.planner.luck import LuckMeter
+from four_seasons_env.engine.deals import parse_deals
 from four_seasons_env.experiments.command_line import progress_bar
-from four_seasons_env.experiments.parallel.pool import Workers, run_tasks
-from four_seasons_env.rules import RULES, file_name, get_rules
-
-if TYPE_CHECKING:
-    import pandas as pd
+from four_seasons_env.experiments.comparison import COLUMNS, Manifest
+from four_seasons_env.experiments.folders import read_table, write_csv
+from four_seasons_env.experiments.play import play_in_block, warm_up
+from four_seasons_env.experiments.players import Player
+from four_seasons_env.experiments.workers import Workers, run_tasks
+from four_seasons_env.files import file_name, write_atomically
+from four_seasons_env.records import Record, RecordError, read_lines, to_lines
+from four_seasons_env.rules import Rules, get_rules
 
 
 @dataclass(frozen=True)
@@ -42,8 +51,6 @@ class Block:
 
     def stored(self) -> pd.DataFrame | None:
         """The rows of its result file; None if the file is missing, cut short or damaged."""
-        from four_seasons_env.experiments.results.tables import read_table
-
         try:
             return read_table(self.part)
         except FileNotFoundError:
@@ -61,37 +68,10 @@ class Block:
 
     def write(self, results: pd.DataFrame) -> None:
         """Write its result file, atomically."""
-        from four_seasons_env.experiments.results.tables import write_csv
-
         write_csv(self.part, results)
 
 
 B = TypeVar("B", bound=Block)
-
-MOST_DEALS = 10_000_000
-"""Maximum number of deals of a run: its rows are kept in memory."""
-
-
-def rule_set_names(names: Iterable[str]) -> list[str]:
-    """The full names of rule sets; ["all"] means all of them.
-
-    Raises:
-        ValueError: for an unknown rule set, with the nearest one.
-    """
-    names = list(names)
-    return list(RULES) if names == ["all"] else [get_rules(name).name for name in names]
-
-
-def check_deals(deals: str) -> None:
-    """Reject a text that is not a range of deals, and one of more deals than a run can have.
-
-    Raises:
-        ValueError: for either, with the reason.
-    """
-    from four_seasons_env.engine.deals import parse_deals
-
-    if (count := len(parse_deals(deals))) > MOST_DEALS:
-        raise ValueError(f"--deals must be {MOST_DEALS:,} deals or fewer, not {count:,}")
 
 
 def split_deals(deals: str, size: int) -> list[range]:
@@ -102,8 +82,6 @@ def split_deals(deals: str, size: int) -> list[range]:
     Raises:
         ValueError: for a text that is not a range of deals.
     """
-    from four_seasons_env.engine.deals import parse_deals
-
     numbers = parse_deals(deals)
     first, stop = numbers[0], numbers[-1] + 1
     # Multiples of the size, not of the range: a range that grows keeps its finished blocks.
@@ -135,10 +113,6 @@ def run_blocks(
         ValueError: see `Workers.check`.
         RuntimeError: if a block failed, after all others; its note has the first traceback.
     """
-    import pandas as pd
-
-    from four_seasons_env.experiments.results.tables import read_table, write_csv
-
     todo = [block for block in blocks if block.left(block.stored())]
     if workers.share_this_machine:
         with contextlib.suppress(Exception):  # the block fails in its worker, too, and is named
@@ -168,3 +142,111 @@ def run_blocks(
     results = pd.concat([read_table(block.part) for block in blocks], ignore_index=True)
     write_csv(blocks[0].out / "results.csv", results)
     return results
+
+
+# --- blocks of a comparison ----------------------------------------------------------------------
+
+LUCK = ("luck", "luck_variance")
+"""Columns of results.csv: luck of all turned cards, and its variance for a fair player."""
+
+
+@dataclass(frozen=True)
+class GamesTask(Block):
+    """A block of deals, played by one player."""
+
+    player: Player
+    seed: int
+    record: bool = False
+    luck: bool = False
+
+    @property
+    def folder(self) -> str:
+        """Folder of the player's result files."""
+        return self.player.folder
+
+    @property
+    def games(self) -> Path:
+        """File of the recorded games."""
+        return self.part.with_suffix(".jsonl.gz")
+
+    def left(self, stored: pd.DataFrame | None) -> Sequence[int]:
+        """The deals to play: all, unless results, games and luck of the block are complete."""
+        if self.record and not self._has_games():
+            return self.deals
+        # Luck is measured from the moves of a game, which only this process has.
+        if self.luck and (stored is None or "luck" not in stored):
+            return self.deals
+        return super().left(stored)
+
+    def _has_games(self) -> bool:
+        try:
+            return sum(1 for _ in read_lines(self.games)) == len(self.deals)
+        except (FileNotFoundError, RecordError):
+            return False
+
+
+def tasks_of(out: Path, manifest: Manifest) -> list[list[GamesTask]]:
+    """The tasks of a comparison: a list for each player under each rule set."""
+    flags = manifest.seed, manifest.recorded
+    return [
+        [
+            GamesTask(out, rules, block, player, *flags, rules in manifest.luck)
+            for block in split_deals(manifest.deals, player.block)
+        ]
+        for rules, players in manifest.players.items()
+        for player in players
+    ]
+
+
+def load_block(task: GamesTask) -> None:
+    """Compile, or load, what a block needs."""
+    game = warm_up(task.player, get_rules(task.rules))["game"]
+    if task.luck:
+        _load_luck(game.item())
+
+
+@functools.cache
+def _load_luck(game: Record) -> None:
+    luck_of([game])
+
+
+def play_block(task: GamesTask) -> None:
+    """Play a block of deals, and write the results and games of those that are asked for."""
+    rules, player = get_rules(task.rules), task.player
+    results = play_in_block(player, rules, task.deals, task.seed)
+    games = results.pop("game").tolist()
+    results["agent"] = player.agent
+    results["play"] = player.play
+    results["rules"] = rules.name
+    results["train_seed"] = player.train_seed
+    columns = list(COLUMNS)
+    if task.luck:
+        results[list(LUCK)] = luck_of(games)
+        columns += LUCK
+    # The results come last, because they mark the block as done.
+    if task.record:
+        write_atomically(task.games, to_lines(games))
+    task.write(results[columns])
+
+
+@functools.lru_cache(maxsize=2)
+def meter_for(rules: Rules) -> LuckMeter:
+    """The meter of the luck of games.
+
+    Raises:
+        FileNotFoundError: for a rule set without a planner.
+    """
+    return LuckMeter(rules)
+
+
+def luck_of(games: Sequence[Record]) -> pd.DataFrame:
+    """The columns `LUCK`, a row per game.
+
+    Args:
+        games: games of one rule set.
+    """
+    measured = [
+        meter_for(get_rules(game.rules)).measure(game.start(), game.moves) for game in games
+    ]
+    # Without luck, the sums of chances leave a rounding error, which would not be 0 in a file.
+    return pd.DataFrame(measured, columns=list(LUCK), dtype=float).round(12)

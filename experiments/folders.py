@@ -1,0 +1,328 @@
+"""Folders of results: what a command may write into, its tables, and the origin of what it writes.
+
+A command writes into a new or empty folder, or one of its own kind. It reports a wrong folder
+before it plays or learns, and has it to itself until it ends.
+
+A training run has
+
+run.json        flags, hyperparameters, rules, command, package versions, machine, git commit
+progress.csv    the learning curve; events.* is the same for TensorBoard
+best/, last/    policies: the best on validation deals, and the latest
+checkpoints/    the last checkpoint, for `--resume`: written between two updates
+done.json       the outcome, written at the end of the run
+"""
+
+from __future__ import annotations
+
+import importlib.metadata
+import json
+import os
+import platform
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from four_seasons_env import __version__
+from four_seasons_env.files import whole_folder, write_atomically
+from four_seasons_env.schemas import Amount, Count, Number, Share, read_checked, read_json
+
+_HOME = Path(__file__).resolve().parents[1]
+IN_CLONE = (_HOME / "pyproject.toml").is_file()
+ROOT = _HOME if IN_CLONE else Path.cwd()
+"""Root of the clone; for an installed wheel, the current folder when the process started."""
+
+MARKS = {
+    "training": "run.json",
+    "comparison": "compare.json",
+    "census": "census.json",
+}
+"""Kinds of results, and the file that marks a folder of each kind."""
+
+_PACKAGES = (
+    "gymnasium",
+    "joblib",
+    "numba",
+    "numpy",
+    "pandas",
+    "sb3-contrib",
+    "scipy",
+    "stable-baselines3",
+    "torch",
+)
+
+
+def check_out(out: Path, kind: str) -> None:
+    """Reject a folder that holds something else.
+
+    Args:
+        out: the folder; hidden files in it are ignored.
+        kind: kind of the new results, a key of `MARKS`.
+
+    Raises:
+        FileExistsError: if the folder holds something else.
+        NotADirectoryError: if it is a file.
+    """
+    # A folder with hidden files only, such as .DS_Store, looks empty to its owner.
+    is_own = (out / MARKS[kind]).is_file()
+    if not is_own and out.exists() and any(each.name[0] != "." for each in out.iterdir()):
+        raise FileExistsError(
+            f"{out} is not empty and has no {kind} ({MARKS[kind]}): choose a new folder (--out)"
+        )
+
+
+@contextmanager
+def locked(out: Path) -> Iterator[None]:
+    """Have a folder to oneself within a block, which may lock it again.
+
+    The folder is created if necessary. The system unlocks it when the process ends, even if killed.
+
+    Raises:
+        RuntimeError: if another process has locked it.
+    """
+    from filelock import FileLock, Timeout
+
+    out.mkdir(parents=True, exist_ok=True)
+    holder = out / ".holder"  # not in the locked file, which Windows does not let others read
+    lock = FileLock(out / ".lock", timeout=0, is_singleton=True)
+    try:
+        lock.acquire()
+    except Timeout:
+        who = holder.read_text() if holder.is_file() else "another process"
+        raise RuntimeError(f"{out} is in use by {who}") from None
+    try:
+        write_atomically(holder, f"process {os.getpid()} on {platform.node()}".encode())
+        yield
+    finally:
+        lock.release()
+
+
+def check_holds(folder: Path, kind: str) -> None:
+    """Reject a folder that does not hold the expected results.
+
+    Args:
+        folder: the folder.
+        kind: kind of the expected results, a key of `MARKS`.
+
+    Raises:
+        FileNotFoundError: naming the file that is missing.
+    """
+    if not (folder / MARKS[kind]).is_file():
+        raise FileNotFoundError(f"{folder} has no {kind}: {MARKS[kind]} is missing")
+
+
+def write_json(path: Path, values: dict[str, Any]) -> None:
+    """Write a dictionary as JSON, atomically."""
+    write_atomically(path, (json.dumps(values, indent=2) + "\n").encode())
+
+
+def provenance() -> dict[str, Any]:
+    """The origin of a result: command, versions, machine and git state."""
+    # The metadata of an editable install stays as it was when the clone is updated.
+    versions = {"four-seasons-env": __version__}
+    for name in _PACKAGES:
+        try:
+            versions[name] = importlib.metadata.version(name)
+        except importlib.metadata.PackageNotFoundError:
+            versions[name] = "not installed"
+    return {
+        "command": _command_line(),
+        "python": platform.python_version(),
+        "versions": versions,
+        "machine": {"system": platform.platform(), "cpus": os.cpu_count()},
+        "git": {"commit": _git("rev-parse", "HEAD"), "changed": _git("status", "--porcelain")},
+    }
+
+
+def _command_line() -> str:
+    """The command line of this process, as a user would type it."""
+    return shlex.join(["four-seasons", *sys.argv[1:]]).replace(f"{ROOT}/", "")
+
+
+def _git(*arguments: str) -> str | None:
+    """Output of git in this clone; None outside a clone."""
+    if not IN_CLONE:  # a repository around an installed wheel is another project's
+        return None
+    try:
+        done = subprocess.run(
+            ["git", *arguments], cwd=ROOT, capture_output=True, text=True, check=True
+        )
+    except (OSError, subprocess.CalledProcessError):
+        return None
+    return done.stdout.strip("\n")
+
+
+# --- tables as CSV files ------------------------------------------------------------------------
+
+DATA = Path(__file__).parent / "data"
+"""Folder of the tables that commands show."""
+
+TEXTS = (
+    *("agent", "play", "rules", "kind", "mask", "base"),
+    *("status", "observation", "version", "commit"),
+)
+"""Columns of text. An agent may be called `007` or `nan`."""
+WHOLE = ("train_seed", "seeds", "deals")
+"""Columns of whole numbers that may be missing. As floats, they would lose digits."""
+_NEVER_MISSING = ("agent", "rules", "base")
+"""Columns of text in which an empty cell is an empty text, not a missing value."""
+
+
+def read_table(path: Path) -> pd.DataFrame:
+    """Read a table from `write_csv`: names stay text, empty numbers are missing values.
+
+    Raises:
+        FileNotFoundError: if there is no such file.
+        ValueError: naming the file, if it ends within a row or is not a table.
+    """
+    # Tables are written whole, but a copy may be cut. Without its last line break, the last number
+    # could lack digits and still be read.
+    with path.open("rb") as file:
+        file.seek(-min(1, path.stat().st_size), os.SEEK_END)
+        if file.read() != b"\n":
+            raise ValueError(f"{path} is cut short")
+    try:
+        columns = pd.read_csv(path, nrows=0).columns
+        texts: dict[str, Any] = {name: str for name in columns if name in TEXTS}
+        return pd.read_csv(
+            path,
+            dtype=texts | _whole(columns),
+            keep_default_na=False,
+            na_values={name: [""] for name in columns if name not in _NEVER_MISSING},
+        )
+    except ValueError as error:
+        raise ValueError(f"{path} is not a CSV table: {error}") from None
+
+
+def write_csv(path: Path, table: pd.DataFrame) -> None:
+    """Write a table as CSV, atomically."""
+    text = table.astype(_whole(table.columns)).to_csv(index=False, float_format="%.6g")
+    write_atomically(path, text.encode())
+
+
+def _whole(columns: pd.Index) -> dict[str, str]:
+    """The type of each column of `WHOLE` that a table has."""
+    return {name: "Int64" for name in columns if name in WHOLE}
+
+
+# --- folders of training runs -------------------------------------------------------------------
+
+RUN, DONE, PROGRESS = "run.json", "done.json", "progress.csv"
+LAST, CHECKPOINTS = "last", "checkpoints"
+STEPS = "time/total_timesteps"
+"""Column of the learning curve: moves, decisions or games so far."""
+
+
+@dataclass
+class RunFile:
+    """The part of `run.json` that is read again."""
+
+    run: dict[str, Any]
+    """The flags of `four-seasons train`."""
+    rules: dict[str, Any]
+    hyperparameters: dict[str, Any]
+    command: str
+
+
+@dataclass
+class Validation:
+    """The results of a policy on validation deals."""
+
+    deals: str
+    won: Share
+    cards_up: Number
+    steps: Count
+
+
+@dataclass
+class Done:
+    """The schema of `done.json`, the outcome of a run."""
+
+    steps: Count
+    seconds: Amount
+    core_seconds: Amount
+    games: Count
+    best: Validation
+    """Validation of the policy in `best/`."""
+
+
+def read_run(out: Path) -> dict[str, Any]:
+    """The `run.json` of a run: the fields of `RunFile` and more.
+
+    Raises:
+        FileNotFoundError: if the file is missing.
+        ValueError: if the file is damaged.
+    """
+    if not (out / RUN).is_file():
+        raise FileNotFoundError(f"no run to resume at {out}: {RUN} is missing")
+    return read_checked(out / RUN, RunFile)
+
+
+def read_done(out: Path) -> Done:
+    """The `done.json` of a finished run.
+
+    Raises:
+        FileNotFoundError: if the file is missing.
+        ValueError: if the file is damaged.
+    """
+    return read_json(out / DONE, Done)
+
+
+def read_log(folder: Path) -> pd.DataFrame:
+    """The learning curve of a run, a row for each log entry; empty before the first."""
+    path = folder / PROGRESS
+    if not path.is_file() or not path.stat().st_size:
+        return pd.DataFrame({STEPS: []})
+    return pd.read_csv(path)
+
+
+def check_new_run(out: Path) -> None:
+    """Reject a folder that a new run cannot use.
+
+    Raises:
+        FileExistsError: if the folder is not empty.
+        RuntimeError: if a run is going on there.
+    """
+    if (out / RUN).is_file():
+        with locked(out):
+            done = "is finished" if (out / DONE).is_file() else "is unfinished"
+            raise FileExistsError(
+                f"{out} holds a run already, which {done}: resume it (--resume), or choose a new "
+                "folder (--out)"
+            )
+    check_out(out, "training")
+
+
+@contextmanager
+def new_checkpoint(run: Path) -> Iterator[Path]:
+    """A folder for the next checkpoint.
+
+    The previous checkpoint is deleted after the block, when the new one is complete.
+
+    Args:
+        run: folder of the run.
+    """
+    previous = _checkpoints(run)
+    number = int(previous[-1].name) + 1 if previous else 1
+    with whole_folder(run / CHECKPOINTS / f"{number:06d}") as folder:
+        yield folder
+    for each in previous:
+        shutil.rmtree(each)
+
+
+def last_checkpoint(run: Path) -> Path | None:
+    """The folder of a run's last checkpoint; None before the first."""
+    found = _checkpoints(run)
+    return found[-1] if found else None
+
+
+def _checkpoints(run: Path) -> list[Path]:
+    """The complete checkpoints of a run, the oldest first; several only after a kill."""
+    return sorted((run / CHECKPOINTS).glob("[0-9]*"))

@@ -1,1 +1,0 @@
-"""Playing agents over many deals, fairly."""

@@ -1,1 +1,0 @@
-"""Many tasks at once, on this machine or a cluster."""

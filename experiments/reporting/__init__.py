@@ -1,1 +1,0 @@
-"""Results for people, as tables, plots and pages."""

@@ -1,1 +1,0 @@
-"""Parts of a training run: clock, log and validations."""
