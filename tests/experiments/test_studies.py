@@ -110,7 +110,7 @@ def test_figures_draws_every_plot(tmp_path: Path) -> None:
 
 
 def test_pictures_draws_the_openings(tmp_path: Path) -> None:
-    run("pictures", "--out", str(tmp_path))
+    run("pictures", "--no-pages", "--out", str(tmp_path))
     for path in (ROOT / "docs" / "pictures" / "rules").glob("*.svg"):
         assert (tmp_path / "rules" / path.name).read_text() == path.read_text()
 
