@@ -77,7 +77,7 @@ def stored(*names: str) -> pd.DataFrame:
 @functools.cache
 def census() -> pd.DataFrame:
     """The solver's answers: one row per deal."""
-    return read_table(CENSUS)
+    return read_table(CENSUS / "results.csv")
 
 
 def players(*names: str, ranked: bool = False) -> pd.DataFrame:

@@ -31,7 +31,12 @@ from four_seasons_env.experiments.command_line import (
     rule_set_names,
     run_command,
 )
-from four_seasons_env.experiments.comparison import Manifest, open_comparison, summarise_folder
+from four_seasons_env.experiments.comparison import (
+    Manifest,
+    open_comparison,
+    read_census,
+    summarise_folder,
+)
 from four_seasons_env.experiments.folders import check_out, locked, write_csv
 from four_seasons_env.experiments.players import find_players
 from four_seasons_env.experiments.plots import plot_win_rates
@@ -77,6 +82,10 @@ class Compare:
     luck: bool = False
     """Measure the luck of every game, for luck-adjusted win rates and a test for peeking.
     Takes about 0.1 seconds per game."""
+    census: Path | None = None
+    """Folder of a census (experiments/studies/census.py). If it has all of the deals, the table
+    shows the ceiling.
+    Without this flag: the stored census of the test deals."""
     workers: Workers = field(default_factory=Workers)
 
 
@@ -84,11 +93,13 @@ def compare(run: Compare) -> None:
     """Play, print the table, and save the table and plots with the results.
 
     Raises:
-        ValueError: for a wrong flag, or a damaged folder.
+        ValueError: for a wrong flag, or a damaged census or folder.
     """
+    # The census first: a wrong folder is reported before hours of play.
+    census = read_census(run.census)
     with _opened(run) as manifest:
         results = _play(run, manifest)
-        summary = summarise_folder(run.out, results)
+        summary = summarise_folder(run.out, results, census)
         cells = as_text(summary)
         write_csv(run.out / "summary.csv", summary)
         write_csv(run.out / "seeds.csv", summarise_seeds(results))

@@ -157,12 +157,15 @@ def read_results(folder: str | Path) -> pd.DataFrame:
     return results
 
 
-def summarise_folder(folder: str | Path, results: pd.DataFrame) -> pd.DataFrame:
-    """A row for each agent and way of playing under each rule set, and the ceiling.
+def summarise_folder(
+    folder: str | Path, results: pd.DataFrame, census: pd.DataFrame | None
+) -> pd.DataFrame:
+    """A row for each agent and way of playing under each rule set.
 
     Args:
         folder: folder of the comparison.
         results: its results, or those of one rule set.
+        census: results of a census, for the ceiling, or None.
     """
     summary = summarise(results)
     players = [each for own in read_manifest(folder).players.values() for each in own]
@@ -171,11 +174,42 @@ def summarise_folder(folder: str | Path, results: pd.DataFrame) -> pd.DataFrame:
     summary["mask"] = [
         masks.get(row) for row in zip(summary["agent"], summary["play"], strict=True)
     ]
-    return with_ceiling(summary, results, read_table(CENSUS))
+    return with_ceiling(summary, results, census)
 
 
-CENSUS = DATA / "census" / "results.csv"
-"""The census of the test deals."""
+CENSUS = DATA / "census"
+"""The stored census of the test deals."""
+
+
+def read_census(path: Path | None) -> pd.DataFrame | None:
+    """Read a census: results.csv in its folder.
+
+    Args:
+        path: the folder; by default `CENSUS`.
+
+    Returns:
+        A row per deal; None by default if `CENSUS` is missing.
+
+    Raises:
+        FileNotFoundError: if the folder has no census.
+        ValueError: if the file is not a census or is cut short, or a deal occurs twice.
+    """
+    folder = path or CENSUS
+    results = folder / "results.csv"
+    if not results.is_file():
+        if path is None:
+            return None
+        raise FileNotFoundError(
+            f"{path} has no census: experiments/studies/census.py writes results.csv"
+        )
+    census = read_table(results)
+    if not {"rules", "deal", "status"} <= set(census):
+        raise ValueError(f"{results} must have the columns rules, deal and status")
+    twice = census.duplicated(["rules", "deal"])
+    if twice.any():
+        rules, deal = census.loc[twice, ["rules", "deal"]].iloc[0]
+        raise ValueError(f"the census in {folder} has deal {deal} of {rules} twice")
+    return census
 
 
 def ceiling_row(rules: str, solved: pd.DataFrame) -> dict[str, object]:
@@ -192,7 +226,7 @@ def ceiling_row(rules: str, solved: pd.DataFrame) -> dict[str, object]:
 
 
 def with_ceiling(
-    summary: pd.DataFrame, results: pd.DataFrame, census: pd.DataFrame
+    summary: pd.DataFrame, results: pd.DataFrame, census: pd.DataFrame | None
 ) -> pd.DataFrame:
     """Add the ceiling to a summary, for each rule set whose deals are all in the census.
 
@@ -203,8 +237,10 @@ def with_ceiling(
     Args:
         summary: a row for each agent and way of playing under each rule set.
         results: the results behind the summary, a row per game.
-        census: results of a census.
+        census: results of a census, or None.
     """
+    if census is None:
+        return summary
     parts = []
     for rules, rows in summary.groupby("rules", sort=False):
         played = results[results["rules"] == rules]

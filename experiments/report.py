@@ -25,6 +25,7 @@ import tyro
 from four_seasons_env.experiments.command_line import run_command
 from four_seasons_env.experiments.comparison import (
     COLUMNS,
+    read_census,
     read_manifest,
     read_results,
     summarise_folder,
@@ -88,6 +89,9 @@ class Report:
 
     runs: tyro.conf.Positional[list[Path]]
     """Folders of comparisons and trainings, and CSV files of learning curves."""
+    census: Path | None = None
+    """Folder of `experiments/studies/census.py`, for the ceiling.
+    Without this flag: the stored census of the test deals."""
     out: Path | None = None
     """The page, ending in `.html`, or a folder for `report.html`.
     Without this flag: the first of the folders."""
@@ -109,7 +113,7 @@ def report(run: Report) -> Path:
     out = run.out or (folders[0] if folders else curves[0].parent)
     if out.suffix != ".html":
         out = out / "report.html"
-    write_atomically(out, report_page(comparisons, trainings, curves))
+    write_atomically(out, report_page(comparisons, trainings, read_census(run.census), curves))
     return out
 
 
@@ -139,6 +143,7 @@ def _folders(runs: Sequence[Path]) -> tuple[list[Path], list[Path]]:
 def report_page(
     comparisons: list[Path],
     trainings: list[Path],
+    census: pd.DataFrame | None,
     curves: Sequence[Path] = (),
 ) -> bytes:
     """The page as HTML.
@@ -146,6 +151,7 @@ def report_page(
     Args:
         comparisons: folders of comparisons.
         trainings: folders of trainings.
+        census: results of `experiments/studies/census.py`, for the ceiling, or None.
         curves: CSV files of learning curves.
     """
     # The answer comes first, in a sentence that needs no statistics. Then each comparison, with its
@@ -153,7 +159,7 @@ def report_page(
     # its source: the command and commit that make it again.
     parts = [element("h1", _TITLE), *_opening(comparisons)]
     for folder in comparisons:
-        parts += _comparison(folder)
+        parts += _comparison(folder, census)
     if trainings:
         parts += _trainings(trainings, comparisons)
     if curves:
@@ -187,11 +193,11 @@ def _opening(comparisons: Sequence[Path]) -> Iterator[str]:
             yield element("p", f"Games won under {rules}, {deals_as_text(played)}: {listed}.")
 
 
-def _comparison(folder: Path) -> Iterator[str]:
+def _comparison(folder: Path, census: pd.DataFrame | None) -> Iterator[str]:
     """Table and plots of each rule set."""
     results = read_results(folder)[list(COLUMNS)]  # without luck, which `compare --luck` shows
     for rules, played in results.groupby("rules", sort=False):
-        summary = summarise_folder(folder, played)
+        summary = summarise_folder(folder, played, census)
         title = f"{rules}, {deals_as_text(played)}"
         yield element("h2", title)
         # The best first. The way to play takes a column only if an agent plays in two ways.

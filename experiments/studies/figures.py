@@ -102,7 +102,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--out", type=Path, default=RESULTS)
     out = parser.parse_args().out
-    census = read_table(CENSUS).query("rules == 'four-seasons'")
+    census = read_table(CENSUS / "results.csv").query("rules == 'four-seasons'")
     ceiling = pd.DataFrame([ceiling_row("four-seasons", census)])
     stored = read_table(DATA / "four-seasons.csv").query("agent != @CEILING")
     players = pd.concat([stored, ceiling], ignore_index=True)

@@ -10,8 +10,7 @@ import pytest
 from docs.tables import decided_within
 from four_seasons_env.engine.deals import TRAIN_FROM
 from four_seasons_env.experiments.compare import Compare, compare
-from four_seasons_env.experiments.comparison import CENSUS, with_ceiling
-from four_seasons_env.experiments.folders import read_table
+from four_seasons_env.experiments.comparison import with_ceiling
 from four_seasons_env.experiments.report import Report, report
 from four_seasons_env.experiments.studies.census import COLUMNS, Census, census, take_census
 from four_seasons_env.experiments.summary import summarise
@@ -93,18 +92,25 @@ def test_the_ceiling_by_hand() -> None:
 
     known = with_ceiling(summary, results, solved(["won"] * 7 + ["lost"] * 3))
     assert as_text(known)["won % [95%]"].iloc[-1] == "70.00"
-    for other in (solved(STATUSES[:9]), solved().assign(rules="others")):
+    for other in (None, solved(STATUSES[:9]), solved().assign(rules="others")):
         assert with_ceiling(summary, results, other).equals(summary)
 
 
 def test_compare_and_report_show_the_ceiling(tmp_path: Path) -> None:
-    run = Compare(tmp_path / "y", ["random", "heuristic"], deals="0-3", workers=ALONE)
+    deals = f"{TRAIN_FROM}-{TRAIN_FROM + 3}"
+    folder = tmp_path / "c"
+    folder.mkdir()
+    known = pd.DataFrame({"rules": "four-seasons", "deal": range(TRAIN_FROM, TRAIN_FROM + 4)})
+    known["status"] = ["won", "won", "lost", "unknown"]
+    known.to_csv(folder / "results.csv", index=False)
+    run = Compare(
+        tmp_path / "y", ["random", "heuristic"], deals=deals, census=folder, workers=ALONE
+    )
     compare(run)
     summary = pd.read_csv(run.out / "summary.csv")
     assert list(summary["agent"]) == ["random", "heuristic", "ceiling"]
-    known = read_table(CENSUS).query("rules == 'four-seasons' and deal < 4")["status"]
-    assert list(known) == ["won"] * 4
-    row = "| ceiling | - | - | - | 100.00 | - |"
+    row = "| ceiling | - | - | - | 50.00 to 75.00 | - |"
     assert row in (run.out / "table.md").read_text()
-    page = report(Report([run.out])).read_text()
+    page = report(Report([run.out], folder)).read_text()
+    assert "50.00 to 75.00" in page
     assert "The ceiling is the share of deals that a player who sees every card" in page

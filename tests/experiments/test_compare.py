@@ -17,7 +17,7 @@ from four_seasons_env.agents.registry import bundled_weights
 from four_seasons_env.agents.scripted.random_agent import RandomAgent
 from four_seasons_env.engine.deals import TRAIN_FROM
 from four_seasons_env.experiments.compare import Compare, compare, play_all
-from four_seasons_env.experiments.comparison import COLUMNS, read_results
+from four_seasons_env.experiments.comparison import COLUMNS, read_census, read_results
 from four_seasons_env.experiments.folders import DONE, PROGRESS, RUN, STEPS, read_table
 from four_seasons_env.experiments.play import play_game
 from four_seasons_env.experiments.players import Player, find_players
@@ -294,3 +294,20 @@ def test_report_rejects_damaged_results(tmp_path: Path, damage: Callable[[Path],
     damage(tmp_path / "results.csv")
     with pytest.raises((ValueError, FileNotFoundError), match=r"results\.csv"):
         report(Report([tmp_path]))
+
+
+def test_wrong_census(tmp_path: Path) -> None:
+    run = replace(comparison(tmp_path / "x", "heuristic"), census=tmp_path / "nowhere")
+    with pytest.raises(FileNotFoundError, match="nowhere has no census"):
+        compare(run)
+    assert not run.out.exists()
+    (tmp_path / "results.csv").touch()
+    with pytest.raises(FileNotFoundError, match="nowhere has no census"):
+        report(Report([tmp_path], census=tmp_path / "nowhere"))
+    census = pd.DataFrame({"rules": "four-seasons", "deal": [1, 2, 1], "status": "won"})
+    census.to_csv(tmp_path / "results.csv", index=False)
+    with pytest.raises(ValueError, match="has deal 1 of four-seasons twice"):
+        read_census(tmp_path)
+    census[["deal"]].to_csv(tmp_path / "results.csv", index=False)
+    with pytest.raises(ValueError, match="must have the columns rules, deal and status"):
+        read_census(tmp_path)

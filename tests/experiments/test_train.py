@@ -198,6 +198,6 @@ def test_train_writes_what_the_report_needs(tmp_path: Path) -> None:
     assert "Training seeds" in text
     assert "http" not in text, "self-contained"
     table = (compared.out / "table.md").read_text()
-    assert table == as_markdown(as_text(summarise_folder(compared.out, results)))
+    assert table == as_markdown(as_text(summarise_folder(compared.out, results, None)))
     with pytest.raises(FileNotFoundError, match="has no run"):
         report(Report([tmp_path]))
