@@ -51,10 +51,12 @@ class Solution:
     """Positions examined."""
     seconds: float
     """Time taken."""
+    certificate: str = ""
+    """The evidence: `moves` that win, or the method that proved the loss: a `beam` that left
+    nothing out, or the `formula` of the relaxed game, which cannot be satisfied. Empty for an
+    unknown answer."""
     step: str = ""
-    """The step of the schedule that decided, such as `beam, width 100`; empty if none did. A loss
-    is proved by `beam, complete`, which left nothing out, or by `formula`: the relaxed game, which
-    nobody can win."""
+    """The step of the schedule that decided, such as `beam, width 100`; empty if none did."""
 
 
 Method = Beam | FormulaSearch
@@ -160,7 +162,7 @@ def solve(
     _warm_up()
     started = time.perf_counter()
     if game.is_won:
-        return Solution("won", [], 0, 0.0)
+        return Solution("won", [], 0, 0.0, "moves")
     plan = steps(seed) if width is None else [Step("beam", width, _ARRANGEMENTS, narrow=True)]
     status, moves, positions, step = _run(
         Root(game.record[0], game.rules, memory),
@@ -174,8 +176,10 @@ def solve(
     if status == WON and not replay.is_won:
         raise AssertionError(f"moves that do not win {game!r}: {moves}")
     taken = time.perf_counter() - started
-    name = "" if step is None else step.name
-    return Solution(_STATUS_NAMES[status], moves, positions, taken, name)
+    if step is None:
+        return Solution(_STATUS_NAMES[status], moves, positions, taken)
+    certificate = "moves" if status == WON else step.method
+    return Solution(_STATUS_NAMES[status], moves, positions, taken, certificate, step.name)
 
 
 # --- shorter solutions

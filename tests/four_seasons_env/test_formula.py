@@ -67,10 +67,11 @@ def test_impossible_play_does_not_satisfy() -> None:
         assert not solver.solve([-int(before[0, 1]), -int(before[1, 2]), int(before[0, 2])])
 
 
-def test_solution_names_its_proof() -> None:
+def test_solution_names_its_certificate() -> None:
     solution = solve(Game("four-seasons", LOST), seconds=60)
-    assert (solution.status, solution.step) == ("lost", "formula")
-    assert solve(Game("four-seasons", LOST), max_positions=1000).step == ""
+    assert (solution.status, solution.certificate) == ("lost", "formula")
+    assert solve(Game("four-seasons", 0), seconds=60).certificate == "moves"
+    assert solve(Game("four-seasons", LOST), max_positions=1000).certificate == ""
 
 
 def test_sat_solver_keeps_its_budget(monkeypatch: pytest.MonkeyPatch) -> None:
