@@ -33,6 +33,11 @@ NO_CARD = 52  # one past the last code: "there is no card here"
 CARD_TEXTS = tuple(rank + suit for rank in RANKS for suit in SUITS)
 _CODES = {text: code for code, text in enumerate(CARD_TEXTS)}
 _SYMBOLS = str.maketrans(SIGNS + "♧♤♡♢", 2 * SUITS, "\ufe0f")  # suits as signs, also as emoji
+_SYMBOLS |= {  # cards as signs: each suit's block has a Knight between Jack and Queen
+    ord(first) + at: f" {rank}{suit} "
+    for suit, first in zip(SUITS, "🃑🂡🂱🃁", strict=True)
+    for rank, at in zip(RANKS, (*range(11), 12, 13), strict=True)
+}
 
 TEST = range(0, 10_000)
 VALIDATION = range(10_000, 20_000)
@@ -47,7 +52,7 @@ class DeckError(ValueError):
 
 
 def card_code(text: str) -> int:
-    """The code of a card's text; "10H", "th", "T♥" and "H10" mean "TH", "1H" is "AH"."""
+    """The code of a card's text; "10H", "th", "T♥", "H10" and "🂺" mean "TH", "1H" is "AH"."""
     plain = letters(str(text)).strip().upper().replace("10", "T").replace("1", "A")
     code = _CODES.get(plain, _CODES.get(plain[::-1]))
     if code is None:
@@ -58,7 +63,7 @@ def card_code(text: str) -> int:
 
 
 def letters(text: str) -> str:
-    """A text with the signs of suits replaced by their letters."""
+    """A text with signs of suits and cards replaced by their letters."""
     return text.translate(_SYMBOLS)
 
 
