@@ -1,7 +1,11 @@
 """The agents: their protocol (`Agent`), the table of ours (`AGENTS`), and those of other packages.
 
-An agent of another package is any class with `act`, named by its place: `package.module:Class`, of
-anything that can be imported.
+An agent of another package is any class with `act`, named by its import path or an entry point. A
+place is `package.module:Class`, of anything that can be imported. A package names its agents in its
+pyproject.toml, and they are known where it is installed:
+
+    [project.entry-points."four_seasons_env.agents"]
+    my-agent = "my_package.module:MyAgent"
 
 The class, or function, is called with the options of the agent's name, and with the rule set if it
 has an argument `rules`. The object that it returns has `act` (`Agent`). Optional attributes of that
@@ -23,6 +27,7 @@ import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -191,7 +196,8 @@ def find_entry(name: str) -> Entry:
     """
     if name in AGENTS:
         return AGENTS[name]
-    if not is_place(name):
+    place = place_of(name)
+    if place is None:
         word, colon, attribute = name.partition(":")
         if colon and _is_there(word):
             raise ValueError(
@@ -199,24 +205,29 @@ def find_entry(name: str) -> Entry:
                 f"{attribute!r}: give the same label to each, as in own={word}:A own={word}:B"
             )
         lacks = f", and no module {word!r}" if colon else ""
-        raise ValueError(f"unknown agent {word!r}{lacks}: {nearest(word, AGENTS)}")
-    maker = load(name)
+        known = nearest(word, [*AGENTS, *places()])
+        raise ValueError(f"unknown agent {word!r}{lacks}: {known}")
+    maker = load(place)
     block = check_positive(f"block of agent {name!r}", getattr(maker, "block", 10))
-    return Entry(name, "from another package", "-", plays(maker), block)
+    return Entry(place, "from another package", "-", plays(maker), block)
 
 
-def is_place(name: str) -> bool:
-    """Whether a name is the place of an agent, in a module that is there.
+def places() -> dict[str, str]:
+    """The import paths of the agents of installed packages, by name."""
+    return {each.name: each.value for each in entry_points(group="four_seasons_env.agents")}
 
-    Raises:
-        ValueError: for a place in `__main__`.
-    """
-    if name.startswith("__main__:"):
+
+def place_of(name: str) -> str | None:
+    """The import path that a name stands for; None if it is neither a path nor an entry point."""
+    place = places().get(name, name)
+    if place.startswith("__main__:"):
         raise ValueError(
             f"agent {name!r} must be in a module, which other processes can import: save it in "
-            f"my_module.py and write my_module:{name.partition(':')[2]}"
+            f"my_module.py and write my_module:{place.partition(':')[2]}"
         )
-    return bool(_PLACE.fullmatch(name)) and _is_there(name.partition(":")[0])
+    if not _PLACE.fullmatch(place):
+        return None
+    return place if _is_there(place.partition(":")[0]) else None
 
 
 def _is_there(module: str) -> bool:

@@ -1,4 +1,4 @@
-"""Agents of other packages, by the place of a class."""
+"""Agents of other packages: by the place of a class, or by an entry point of a package."""
 
 import inspect
 from pathlib import Path
@@ -65,10 +65,14 @@ class Lettered(First):
 
 @pytest.fixture
 def plugin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
-    """A module of agents."""
+    """A module of agents, and a package whose entry point `their-agent` names one of them."""
     folder, module = tmp_path / "site", f"plugin_{tmp_path.name}"
-    folder.mkdir()
+    about = folder / "theirs-1.0.dist-info"
+    about.mkdir(parents=True)
     (folder / f"{module}.py").write_text(CODE)
+    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: theirs\nVersion: 1.0\n")
+    points = f"[four_seasons_env.agents]\ntheir-agent = {module}:Last\nrandom = {module}:Last\n"
+    (about / "entry_points.txt").write_text(points)
     monkeypatch.syspath_prepend(str(folder))
     return module
 
@@ -82,6 +86,14 @@ def test_a_class_is_an_agent_by_its_place(plugin: str) -> None:
     last = make_agent(f"{plugin}:Last@depth=3", rules)
     assert (last.rules, last.depth, last.mask) == (rules, 3, "distinct")
     assert make_agent(f"{plugin}:Last@depth=3", rules, depth=4).depth == 4
+
+
+def test_an_entry_point_adds_an_agent(plugin: str) -> None:
+    assert type(make_agent("their-agent")).__name__ == "Last"
+    assert make_agent("their-agent@depth=2").depth == 2
+    assert type(make_agent("random")).__module__ == "four_seasons_env.agents.scripted.random_agent"
+    with pytest.raises(ValueError, match="did you mean 'their-agent'"):
+        make_agent("their-agnt")
 
 
 @pytest.mark.parametrize(
