@@ -1,7 +1,7 @@
 """The solver: can a position be won with all cards known, and how likely is a win without that?
 
-- `solving`: `solve`, which makes one search after another, as `schedule` says, and `shorten`, a
-  pass that makes solutions shorter.
+- `search`: `solve` and `solve_all`, which make one search after another, as `schedule` says, and
+  `shorten`, a pass that makes solutions shorter.
 - `beam`: searches for wins. A search that left nothing out and has not won proves a loss.
 - `sat`: proofs of loss, in the easier game of `analysis.relaxation`.
 - `analysis`: where searches start, and what they read off one position. It imports none of the
@@ -16,7 +16,7 @@ solver, so only its users wait for its compilation (half a minute, once).
 from __future__ import annotations
 
 from four_seasons_env.solver.fair import Decision, FairValue, Known, fair_value
-from four_seasons_env.solver.solving import Solution, shorten, solve
+from four_seasons_env.solver.solving import Solution, shorten, solve, solve_all
 
 __all__ = [
     "Decision",
@@ -26,4 +26,5 @@ __all__ = [
     "fair_value",
     "shorten",
     "solve",
+    "solve_all",
 ]

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import functools
 import math
+import os
 import time
 from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
@@ -129,8 +131,7 @@ def solve(
 
     An answer is a proof: the moves of a win have been played on a copy of the game, and a loss
     rests on a search that left nothing out (docs/explanation/solver.md). The same seed, positions
-    and memory give the same answer, unless time runs out first. The compiled searches release the
-    GIL, so threads can solve several positions at once.
+    and memory give the same answer, unless time runs out first.
 
     Args:
         game: a position of any rule set; it is not changed.
@@ -180,6 +181,30 @@ def solve(
         return Solution(_STATUS_NAMES[status], moves, positions, taken)
     certificate = "moves" if status == WON else step.method
     return Solution(_STATUS_NAMES[status], moves, positions, taken, certificate, step.name)
+
+
+def solve_all(
+    games: Sequence[Game],
+    seconds: float,
+    workers: int | None = None,
+    memory: int = 2**28,
+) -> list[Solution]:
+    """Solve many positions at once, such as those that a training run wants labels for.
+
+    The compiled searches release the GIL, so threads share the work.
+
+    Args:
+        games: positions, of one rule set or of several.
+        seconds: time limit of each.
+        workers: threads. None: one for each processor.
+        memory: maximum number of bytes that a search may take, in each thread.
+
+    Returns:
+        What `solve` answers, in the order of the games.
+    """
+    _warm_up()  # once, and not in each thread
+    with ThreadPoolExecutor(workers or os.cpu_count()) as pool:
+        return list(pool.map(lambda game: solve(game, seconds=seconds, memory=memory), games))
 
 
 # --- shorter solutions

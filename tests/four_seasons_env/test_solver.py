@@ -14,7 +14,7 @@ from four_seasons_env.engine.deals import TRAIN_FROM
 from four_seasons_env.engine.moves import all_moves
 from four_seasons_env.game import Game
 from four_seasons_env.rules import RULES, WRAPS, Rules
-from four_seasons_env.solver import beam, shorten, solve, solving
+from four_seasons_env.solver import beam, shorten, solve, solve_all, solving
 from four_seasons_env.solver.analysis.root import ANY_NUMBER, UNDECIDED
 from four_seasons_env.solver.beam import Beam
 from four_seasons_env.solver.schedule import Step, steps
@@ -168,6 +168,14 @@ def test_a_search_without_memory_is_not_the_end(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(Beam, "go_on", without_memory)
     solution = solve(Game("four-seasons", deal=TRAIN_FROM))
     assert (solution.status, solution.step) == ("won", "beam, width 30")
+
+
+def test_many_games_are_solved_at_once() -> None:
+    games = [Game("four-seasons", TRAIN_FROM + number) for number in range(8)]
+    solutions = solve_all(games, seconds=UNHURRIED)
+    for game, solution in zip(games, solutions, strict=True):
+        assert solution.status in ("won", "lost")
+        assert solution.moves == solve(game, seconds=UNHURRIED).moves
 
 
 def test_memory_is_kept() -> None:
