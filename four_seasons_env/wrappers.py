@@ -1,7 +1,7 @@
 """`MaskInObservation`: the action mask as a part of the observation, where many libraries look.
 
 The environments return masks in `info["action_mask"]` and from `action_masks()`. Some libraries
-pass only observations to a policy and look for the mask there, under names of their own.
+pass only observations to a policy and look for the mask there, under their own names (`MASK_KEYS`).
 The wrappers accept any environment that returns masks in `info["action_mask"]`.
 """
 
@@ -18,21 +18,43 @@ from gymnasium.utils import RecordConstructorArgs
 from gymnasium.vector.utils import batch_space
 from numpy.typing import DTypeLike
 
-from four_seasons_env.arguments import check_choice
+from four_seasons_env.arguments import check_choice, nearest
 
-KEYS = ("observation", "action_mask")
-"""The names of the observation and of the mask by default, as in PettingZoo and TorchRL."""
+MASK_KEYS = {
+    "gymnasium": ("observation", "action_mask"),
+    "rllib": ("observations", "action_mask"),
+    "tianshou": ("obs", "mask"),
+    "torchrl": ("observation", "action_mask"),
+    "pettingzoo": ("observation", "action_mask"),
+}
+"""Library -> the keys under which it looks for the observation and for the mask."""
 
 
 class _Masking(RecordConstructorArgs):
     """The part that the two wrappers share: arguments, spaces, and joining observation and mask."""
 
-    def _take(self, keys: Sequence[str], dtype: DTypeLike, flatten: bool) -> None:
+    def _take(
+        self, keys: str | Sequence[str], dtype: DTypeLike, terminal_mask: str, flatten: bool
+    ) -> None:
         """Check the arguments, and record them for the spec."""
-        RecordConstructorArgs.__init__(self, keys=keys, dtype=np.dtype(dtype).name, flatten=flatten)
+        RecordConstructorArgs.__init__(
+            self,
+            keys=keys,
+            dtype=np.dtype(dtype).name,
+            terminal_mask=terminal_mask,
+            flatten=flatten,
+        )
+        if isinstance(keys, str):
+            if keys not in MASK_KEYS:
+                raise ValueError(
+                    f"unknown library {keys!r}: {nearest(keys, MASK_KEYS)}, or a pair of keys"
+                )
+            keys = MASK_KEYS[keys]
         if len(keys) != 2 or len(set(keys)) != 2 or not all(isinstance(key, str) for key in keys):
             raise ValueError(f"keys must be two different names, not {keys!r}")
         self._keys, self._dtype = (keys[0], keys[1]), np.dtype(dtype)
+        ends = check_choice("terminal_mask", terminal_mask, ("ones", "zeros"))
+        self._ones_at_end = ends == "ones"
         self._flatten = check_choice("flatten", flatten, (True, False))
 
     def _space(self, observation: gym.Space[Any], action: gym.Space[Any]) -> spaces.Dict:
@@ -59,21 +81,22 @@ class _Masking(RecordConstructorArgs):
         mask = np.asarray(info["action_mask"]).astype(self._dtype)
         if self._flatten:
             observation = observation.reshape(*mask.shape[:-1], -1)
-        mask[~mask.any(axis=-1)] = 1
+        if self._ones_at_end:
+            mask[~mask.any(axis=-1)] = 1
         return {self._keys[0]: observation, self._keys[1]: mask}
 
 
 class MaskInObservation(gym.Wrapper[Any, Any, Any, Any], _Masking):
     """Observations become dictionaries that hold the action mask.
 
-    The mask of a game that is over, in which no action is legal, is all ones: so a policy that is
-    called with the last observation has a distribution over actions. `info["action_mask"]` is all
-    zero then. The mask of an episode that is only truncated is that of its position.
-
     Args:
         env: an environment with `Discrete` actions and masks in `info["action_mask"]`.
-        keys: names of the observation and of the mask.
+        keys: names of the observation and of the mask, or a library's name (`MASK_KEYS`).
         dtype: dtype of the mask, such as "int8", "bool" or "float32".
+        terminal_mask: the mask of a game that is over, in which no action is legal. "ones" gives a
+            policy that is called with the last observation a distribution over actions; "zeros" is
+            the truth, which `info["action_mask"]` has in either case. The mask of an episode that
+            is only truncated is that of its position.
         flatten: reshape an observation of several dimensions, such as that of candidates, into one
             vector, for libraries whose networks take only vectors.
 
@@ -85,11 +108,12 @@ class MaskInObservation(gym.Wrapper[Any, Any, Any, Any], _Masking):
     def __init__(
         self,
         env: gym.Env[Any, Any],
-        keys: Sequence[str] = KEYS,
+        keys: str | Sequence[str] = ("observation", "action_mask"),
         dtype: DTypeLike = "int8",
+        terminal_mask: str = "ones",
         flatten: bool = False,
     ) -> None:
-        self._take(keys, dtype, flatten)
+        self._take(keys, dtype, terminal_mask, flatten)
         super().__init__(env)
         self.observation_space = self._space(env.observation_space, env.action_space)
 
@@ -120,11 +144,12 @@ class VectorMaskInObservation(gym.vector.VectorWrapper, _Masking):
     def __init__(
         self,
         env: gym.vector.VectorEnv[Any, Any, Any],
-        keys: Sequence[str] = KEYS,
+        keys: str | Sequence[str] = ("observation", "action_mask"),
         dtype: DTypeLike = "int8",
+        terminal_mask: str = "ones",
         flatten: bool = False,
     ) -> None:
-        self._take(keys, dtype, flatten)
+        self._take(keys, dtype, terminal_mask, flatten)
         super().__init__(env)
         self.single_observation_space = self._space(
             env.single_observation_space, env.single_action_space

@@ -15,7 +15,7 @@ from four_seasons_env.evaluation import evaluate
 from four_seasons_env.wrappers import MaskInObservation, VectorMaskInObservation
 
 ID, KWARGS = "FourSeasonsNextDeal-v0", {"observation": "tops", "candidates": 16}
-MASKS = {"keys": ("observations", "action_mask"), "dtype": "float32", "flatten": True}
+MASKS = {"keys": "rllib", "dtype": "float32", "flatten": True}
 
 
 def make(config):

@@ -24,7 +24,7 @@ GAMES, BATCH, STEPS = 16, 1_024, 20_480
 
 def make():
     """One game whose observations hold the mask."""
-    env = MaskInObservation(gym.make(ID, illegal="raise", **KWARGS), dtype="bool")
+    env = MaskInObservation(gym.make(ID, illegal="raise", **KWARGS), "torchrl", dtype="bool")
     return GymWrapper(env, categorical_action_encoding=True)
 
 

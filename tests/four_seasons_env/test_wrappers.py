@@ -7,7 +7,11 @@ import numpy as np
 import pytest
 from gymnasium.utils.env_checker import check_env
 
-from four_seasons_env.wrappers import MaskInObservation, VectorMaskInObservation
+from four_seasons_env.wrappers import (
+    MASK_KEYS,
+    MaskInObservation,
+    VectorMaskInObservation,
+)
 
 IDS = ("FourSeasons-v0", "FourSeasonsNextDeal-v0")
 
@@ -16,13 +20,10 @@ def drawn(mask: np.ndarray, rng: np.random.Generator) -> int:
     return int(rng.choice(np.flatnonzero(mask)))
 
 
-RLLIB = ("observations", "action_mask")
-
-
-@pytest.mark.parametrize(("env_id", "keys"), [(IDS[0], RLLIB), (IDS[1], ("obs", "mask"))])
-def test_observations_hold_what_info_says(env_id: str, keys: tuple[str, str]) -> None:
-    seen, mask_key = keys
-    env = MaskInObservation(gym.make(env_id), keys)
+@pytest.mark.parametrize(("env_id", "library"), [(IDS[0], "rllib"), (IDS[1], "tianshou")])
+def test_observations_hold_what_info_says(env_id: str, library: str) -> None:
+    seen, mask_key = MASK_KEYS[library]
+    env = MaskInObservation(gym.make(env_id), library)
     plain = gym.make(env_id)
     rng = np.random.default_rng(0)
     joined, info = env.reset(seed=5)
@@ -46,20 +47,21 @@ def test_observations_hold_what_info_says(env_id: str, keys: tuple[str, str]) ->
         ended = terminated or truncated
 
 
-def test_mask_of_the_last_observation() -> None:
-    env = MaskInObservation(gym.make("Corners-v0"))
+@pytest.mark.parametrize("terminal", ["ones", "zeros"])
+def test_mask_of_the_last_observation(terminal: str) -> None:
+    env = MaskInObservation(gym.make("Corners-v0"), terminal_mask=terminal)
     _, info = env.reset(seed=0)
     terminated = False
     while not terminated:
         joined, _, terminated, _, info = env.step(int(np.argmax(info["action_mask"])))
     assert not info["action_mask"].any()
-    assert joined["action_mask"].all()
+    assert joined["action_mask"].all() if terminal == "ones" else not joined["action_mask"].any()
 
 
 @pytest.mark.parametrize("env_id", IDS)
 def test_vector_form_agrees_with_single(env_id: str) -> None:
-    vector = VectorMaskInObservation(gym.make_vec(env_id, num_envs=3, max_moves=30), RLLIB)
-    singles = [MaskInObservation(gym.make(env_id, max_moves=30), RLLIB) for _ in range(3)]
+    vector = VectorMaskInObservation(gym.make_vec(env_id, num_envs=3, max_moves=30), "rllib")
+    singles = [MaskInObservation(gym.make(env_id, max_moves=30), "rllib") for _ in range(3)]
     rng = np.random.default_rng(1)
     joined, infos = vector.reset(seed=11)
     states = [env.reset(seed=11 + i)[0] for i, env in enumerate(singles)]
@@ -83,7 +85,7 @@ def test_vector_form_agrees_with_single(env_id: str) -> None:
 
 @pytest.mark.parametrize("env_id", IDS)
 def test_spec_makes_it_again(env_id: str) -> None:
-    env = MaskInObservation(gym.make(env_id), ("obs", "mask"), "float32")
+    env = MaskInObservation(gym.make(env_id), "tianshou", "float32")
     check_env(env.unwrapped)
     again = gym.make(gym.envs.registration.EnvSpec.from_json(env.spec.to_json()))
     assert env.observation_space["mask"].dtype == np.float32
@@ -96,8 +98,9 @@ def test_spec_makes_it_again(env_id: str) -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ({"keys": "rllib"}, "two different names, not 'rllib'"),
+        ({"keys": "rlib"}, "unknown library 'rlib': did you mean 'rllib'"),
         ({"keys": ("a", "a")}, "two different names"),
+        ({"terminal_mask": "one"}, "unknown terminal_mask 'one': did you mean 'ones'"),
         ({"flatten": "no"}, "unknown flatten 'no': known: True, False"),
     ],
 )
@@ -118,11 +121,11 @@ def test_masks_are_required(wrapper, make) -> None:
 
 
 def test_flattened_observations() -> None:
-    key = "observations"
+    library, key = "rllib", "observations"
     kwargs = {"candidates": 4}
-    env = MaskInObservation(gym.make(IDS[1], **kwargs), RLLIB, flatten=True)
+    env = MaskInObservation(gym.make(IDS[1], **kwargs), library, flatten=True)
     vector = VectorMaskInObservation(
-        gym.make_vec(IDS[1], num_envs=3, **kwargs), RLLIB, flatten=True
+        gym.make_vec(IDS[1], num_envs=3, **kwargs), library, flatten=True
     )
     plain = gym.make(IDS[1], **kwargs)
     bare, _ = plain.reset(seed=7)
