@@ -1,7 +1,5 @@
 """`deals=`: environments that draw from some deals."""
 
-import copy
-
 import gymnasium as gym
 import numpy as np
 import pytest
@@ -24,10 +22,8 @@ def drawn(seed: int, count: int) -> list[int]:
 def test_episodes_draw_from_them(env_id: str) -> None:
     env = gym.make(env_id, deals=DEALS)
     played = [env.reset(seed=SEED)[1]["deal"]]
-    twin = copy.deepcopy(env)
     played += [env.reset()[1]["deal"] for _ in range(8)]
     assert played == drawn(SEED, 9)
-    assert [twin.reset()[1]["deal"] for _ in range(8)] == played[1:]
     assert env.reset(options={"deal": 17})[1]["deal"] == 17
 
 

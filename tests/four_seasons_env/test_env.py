@@ -1,14 +1,12 @@
 import contextlib
 import json
 import random
-import warnings
 from typing import Any
 
 import gymnasium as gym
 import numpy as np
 import pytest
 from gymnasium.error import ResetNeeded
-from gymnasium.utils.env_checker import check_env
 from gymnasium.vector import AutoresetMode
 from gymnasium.wrappers import TimeLimit
 from hypothesis import given
@@ -30,7 +28,6 @@ from tests.helpers import (
     random_steps,
     rule_sets,
     same,
-    small,
 )
 
 SMALL = Rules(name="small", ranks=4, piles=3)
@@ -39,25 +36,6 @@ WINNING = ["T0>F", "T1>F", "T2>F"] + ["deal", "W>F"] * 12
 
 
 # --- what Gymnasium asks of an environment ------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("env_id", "kwargs"),
-    [
-        ("FourSeasons-v0", {}),
-        ("FourSeasons-v0", {"observation": "cards", "mask": "distinct", "render_mode": "ansi"}),
-        ("Czarina-v0", {"reward": "win", "max_moves": 20}),
-        ("FourSeasons-v0", {"rules": small("pysolfc/corners"), "observation": "cards"}),
-        ("FourSeasons-v0", {"observation": "places"}),
-        (NEXT_DEAL, {"candidates": 8}),
-        (TEXT, {}),
-        (TEXT, {"unit": "position"}),
-    ],
-)
-def test_gymnasium_accepts_it(env_id, kwargs):
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        check_env(gym.make(env_id, disable_env_checker=True, **kwargs).unwrapped)
 
 
 def test_each_id_has_its_rules():

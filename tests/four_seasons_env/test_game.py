@@ -15,8 +15,6 @@ from tests.helpers import (
     board,
     deck_with,
     positions,
-    restocked,
-    stock_codes,
 )
 
 #       2S                      [2C]
@@ -115,13 +113,6 @@ def test_repr():
     game = Game("czarina", deal=17)
     game.play("deal")
     assert repr(game) == "<Game 'czarina' deal 17: 1 of 52 cards up after 1 move>"
-
-
-@given(positions())
-def test_keys_are_of_what_a_player_knows(game):
-    other = restocked(game, stock_codes(game)[::-1])
-    is_known = game.redeals_left < game.rules.redeals
-    assert (other.key() == game.key()) == (not is_known or game.stock_size < 2)
 
 
 def test_there_and_back_has_the_same_key():

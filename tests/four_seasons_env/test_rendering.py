@@ -6,7 +6,6 @@ import gymnasium as gym
 import numpy as np
 import pygame
 import pytest
-from hypothesis import assume, given
 
 from four_seasons_env.env import FourSeasonsEnv
 from four_seasons_env.game import Game
@@ -18,11 +17,8 @@ from tests.helpers import (
     REPRESENTATIVES,
     deck_with,
     later,
-    positions,
     random_moves,
-    restocked,
     same,
-    stock_codes,
 )
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -131,16 +127,6 @@ def test_a_drawing_shows_what_a_player_may_see(rules):
     assert len(parts(svg, "level")) == sum(levels)
     assert not any(f'"{card}"' in svg for card in game.stock)
     assert "<text" not in svg
-
-
-@given(positions())
-def test_drawings_hide_the_order_of_the_stock(game):
-    assume(game.redeals_left == game.rules.redeals)
-    svg = draw_svg(game, unseen=True, legal=True)
-    ElementTree.fromstring(svg)
-    other = restocked(game, stock_codes(game)[::-1])
-    assert draw_svg(other, unseen=True, legal=True) == svg
-    assert str(other) == str(game)
 
 
 def test_the_waste_that_has_no_room_is_counted():

@@ -1,4 +1,4 @@
-"""The vector environment against single environments, game by game."""
+"""What batches have beyond single environments: attributes, resets of some games, seeds."""
 
 import re
 
@@ -8,138 +8,17 @@ import pytest
 from gymnasium.error import ResetNeeded
 from gymnasium.vector import AutoresetMode
 
-from four_seasons_env.env import FourSeasonsEnv
 from four_seasons_env.game import Game, IllegalMove
-from four_seasons_env.next_deal import FourSeasonsNextDealEnv, FourSeasonsNextDealVectorEnv
 from four_seasons_env.vector import FourSeasonsVectorEnv
 from tests.helpers import (
     cards_in_order,
     same,
-    small,
 )
 
-
-def waste_grown(before, after):
-    """A custom reward: cards that went to the waste."""
-    return after["height"][:, 12].astype(float) - before["height"][:, 12]
-
-
-GAMES = 5
-SETTINGS = [
-    {"rules": "four-seasons", "max_moves": 40},
-    {"rules": small("four-seasons"), "observation": "cards", "mask": "distinct"},
-    {"rules": small("four-seasons-1883", piles=1), "reward": "win"},
-    {"rules": small("pysolfc/simplicity", piles=4), "mask": "distinct", "max_moves": 25},
-    {"rules": small("czarina", ranks=4), "reward": waste_grown, "max_moves": 12},
-    {"rules": small("pysolfc/florentine"), "observation": "places", "max_moves": 30},
-    {"rules": "simplicity", "max_moves": 1},
-    {"rules": small("four-seasons"), "candidates": 4, "expansions": 10, "max_moves": 30},
-    {"rules": "czarina", "candidates": 4, "expansions": 10, "observation": "cards"},
-]
-KEYS = ("deal", "cards_up", "won", "illegal")
 ASKED = (
     *("action_space", "observation_space", "rules", "render_mode", "metadata", "spec"),
     *("game", "action_masks", "render"),
 )
-
-
-def name_of(settings: dict) -> str:
-    values = [getattr(value, "__name__", value) for value in settings.values()]
-    return ", ".join(str(getattr(value, "name", value)) for value in values)
-
-
-def singles(settings: dict, mode: AutoresetMode) -> gym.vector.SyncVectorEnv:
-    """Gymnasium's vector environment over single environments with the same arguments."""
-    single = FourSeasonsNextDealEnv if "candidates" in settings else FourSeasonsEnv
-    make = [lambda: gym.wrappers.RecordEpisodeStatistics(single(**settings))] * GAMES
-    return gym.vector.SyncVectorEnv(make, autoreset_mode=mode)
-
-
-def some_actions(masks: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Mostly legal actions, and more often one of the first: moves up are among them."""
-    scores = rng.random(masks.shape) - 0.8 * (masks == 0)
-    scores[:, 1:6] += 0.3
-    return scores.argmax(axis=1)
-
-
-def row(value, index: int):
-    """One game's row of observations or infos."""
-    if isinstance(value, dict):
-        return {key: row(each, index) for key, each in value.items()}
-    return value[index]
-
-
-@pytest.mark.parametrize("mode", AutoresetMode)
-@pytest.mark.parametrize("how", [{}, {"copy": False, "num_threads": 3}], ids=["", "threads"])
-@pytest.mark.parametrize("settings", SETTINGS, ids=name_of)
-def test_plays_as_single_environments(settings, how, mode):
-    """Bit for bit as Gymnasium's vector environment over single ones, in each mode."""
-    kind = FourSeasonsNextDealVectorEnv if "candidates" in settings else FourSeasonsVectorEnv
-    native, sync = kind(GAMES, **settings, **how, autoreset_mode=mode), singles(settings, mode)
-    assert native.autoreset_mode is native.metadata["autoreset_mode"] is mode
-    assert native.observation_space == sync.observation_space
-    assert native.action_space == sync.action_space
-    one, two = native.reset(seed=3), sync.reset(seed=3)
-    rng, ended = np.random.default_rng(0), 0
-    done = np.zeros(GAMES, np.bool_)
-    for _ in range(120):
-        assert same(one[0], two[0])
-        for key in ("action_mask", *KEYS):
-            assert (one[-1][key] == np.stack(list(two[-1][key]))).all()
-            assert one[-1][f"_{key}"].all()
-        if mode is AutoresetMode.SAME_STEP and "moves" in one[-1]:
-            for i in np.flatnonzero(~done):  # Gymnasium's has none after a reset
-                ours = one[-1]["moves"][i]
-                assert ours[ours >= 0].tolist() == list(two[-1]["moves"][i])
-        masks = one[-1]["action_mask"].copy()
-        assert same(native.action_masks(), masks.view(np.bool_))
-        actions = some_actions(masks, rng)
-        two = sync.step(actions)
-        if mode is AutoresetMode.NEXT_STEP:
-            actions[done] = -1  # these games are dealt again, whatever their actions
-        one = native.step(actions)
-        for i in range(1, 4):
-            assert (one[i] == two[i]).all()
-        done = one[2] | one[3]
-        ended += done.sum()
-        if mode is AutoresetMode.SAME_STEP:
-            check_finals(one[4], two[4], done)
-        else:
-            for key in ("is_success", "_is_success"):
-                assert same(one[4].get(key), two[4].get(key))
-        if mode is AutoresetMode.DISABLED and done.any():
-            assert same(one[0], two[0])
-            masks = one[4]["action_mask"].copy()
-            infos = {key: one[4][key].copy() for key in KEYS}
-            one, two = (env.reset(options={"reset_mask": done}) for env in (native, sync))
-            assert one[1]["_deal"].tolist() == done.tolist()
-            one[1].update({f"_{key}": np.ones(GAMES, np.bool_) for key in ("action_mask", *KEYS)})
-            # Gymnasium returns nothing for games that were not reset.
-            two[1]["action_mask"][~done] = masks[~done]
-            for key in KEYS:
-                two[1][key] = np.where(done, two[1][key], infos[key])
-    assert ended >= GAMES
-
-
-def check_finals(ours: dict, theirs: dict, done: np.ndarray) -> None:
-    assert ("final_info" in ours) == ("final_obs" in ours) == done.any()
-    if not done.any():
-        return
-    final = ours["final_info"]
-    assert ours["_final_obs"].tolist() == ours["_final_info"].tolist() == done.tolist()
-    for key in [*KEYS, "is_success", "action_mask", "episode"]:
-        assert final[f"_{key}"].tolist() == done.tolist()
-    observations = ours["final_obs"]
-    arrays = list(observations.values()) if isinstance(observations, dict) else [observations]
-    assert not any(each[~done].any() for each in (final["action_mask"], *arrays))
-    for i in np.flatnonzero(done):
-        assert same(row(ours["final_obs"], i), row(theirs["final_obs"], i))
-        expected = theirs["final_info"]
-        assert same(final["action_mask"][i], expected["action_mask"][i])
-        for key in [*KEYS, "is_success"]:
-            assert final[key][i] == expected[key][i]
-        for key in ("r", "l"):
-            assert final["episode"][key][i] == expected["episode"][key][i]
 
 
 @pytest.mark.parametrize("env_id", ["FourSeasons-v0", "FourSeasonsNextDeal-v0"])
@@ -193,7 +72,7 @@ def test_one_deal_or_deck_for_all_games():
 
 
 def test_ended_games_need_a_reset():
-    env = FourSeasonsVectorEnv(3, **SETTINGS[1] | {"max_moves": 2}, autoreset_mode="Disabled")
+    env = FourSeasonsVectorEnv(3, max_moves=2, autoreset_mode="Disabled")
     _, infos = env.reset(seed=1)
     for _ in range(2):
         _, _, terminated, truncated, infos = env.step(infos["action_mask"].argmax(axis=1))
