@@ -3,6 +3,7 @@
 - A mask marks exactly the actions that are accepted.
 - A batch plays as single environments.
 - A copy goes on as its original, and the same seed gives the same games.
+- Writing into answers changes nothing.
 - The order of hidden cards changes nothing that a player sees or an agent does.
 
 For single environments `check_masked_env` says so; `test_testing.py` shows that it finds faults.
@@ -13,6 +14,7 @@ import gc
 import pickle
 import warnings
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import gymnasium as gym
@@ -298,6 +300,39 @@ def test_copies_and_seeds_of_batches_go_on_alike(name: str, how: str) -> None:
     gc.collect()  # a copy needs no memory of its original
     assert same(ahead, random_steps(twin, 100, 1))
     assert same(from_the_start(twin, 100), first)
+
+
+# --- answers belong to the caller --------------------------------------------------------------
+
+
+def spoil(thing: Any) -> None:
+    """Write into all arrays of an answer."""
+    if isinstance(thing, np.ndarray) and thing.flags.writeable:
+        thing[...] = 0
+    elif isinstance(thing, dict | tuple | list):
+        for part in thing.values() if isinstance(thing, dict) else thing:
+            spoil(part)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        FourSeasonsEnv,
+        FourSeasonsNextDealEnv,
+        partial(FourSeasonsVectorEnv, 3, max_moves=5),
+        partial(FourSeasonsNextDealVectorEnv, 3, max_moves=5),
+    ],
+)
+def test_writing_into_answers_changes_nothing(make: Callable[[], Any]) -> None:
+    env, twin = make(), make()
+    answers = [each.reset(seed=1) for each in (env, twin)]
+    kept = []
+    for _ in range(12):
+        assert same(*answers)
+        spoil([answers[0], env.action_masks()])
+        kept.append((answers[1], copy.deepcopy(answers[1])))
+        answers = [each.step(each.action_masks().argmax(axis=-1)) for each in (env, twin)]
+    assert all(same(*each) for each in kept)  # no later step has written into them
 
 
 # --- hidden is hidden ---------------------------------------------------------------------------

@@ -1,4 +1,3 @@
-import contextlib
 import json
 import random
 from typing import Any
@@ -175,17 +174,6 @@ def test_illegal_action_stays_and_pays():
     assert env.step(0)[2:4] == (False, True)  # the illegal one was counted
 
 
-def test_illegal_action_raises():
-    env = FourSeasonsEnv(illegal="raise", max_moves=1)
-    _, info = env.reset(seed=2)
-    before = env.game
-    with pytest.raises(IllegalMove, match="action 1: W>F is not legal: there is no card at W"):
-        take(env, "W>F")
-    assert env.game == before
-    assert same(env.action_masks(), info["action_mask"].astype(bool))
-    assert env.step(0)[3]  # the refused action was not counted
-
-
 def test_distinct_mask_refuses_renaming_spaces():
     #   --  --  JD      two spaces: T0 and T1 are alike
     deck = deck_with("2S 2H JD 2C 9C")
@@ -312,26 +300,6 @@ def test_a_spec_is_json(env_id):
 
 
 # --- the ends of an episode -----------------------------------------------------------------------
-
-
-def test_no_step_before_reset_or_after_the_end():
-    env = FourSeasonsEnv(max_moves=2)
-    with pytest.raises(ResetNeeded):
-        env.step(0)
-    with contextlib.suppress(ValueError):
-        env.reset(options={"deal": -1})
-    with pytest.raises(ResetNeeded):
-        env.step(0)
-    env.reset(seed=1)
-    env.step(0)
-    env.step(0)
-    before, mask = env.game, env.action_masks()
-    with pytest.raises(ResetNeeded, match=r"call reset\(\) first"):
-        env.step(0)
-    assert env.game == before
-    assert same(env.action_masks(), mask)
-    env.reset()
-    env.step(0)
 
 
 def test_game_over_at_the_opening():

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from four_seasons_env.engine.deals import TRAIN_FROM
-from four_seasons_env.engine.moves import all_moves
-from four_seasons_env.game import Game, IllegalMove
+from four_seasons_env.game import Game
 from four_seasons_env.rules import RULES, SMALL, Rules
 from four_seasons_env.solver import fair_value, solve
 from four_seasons_env.solver.fair.arrays import SEARCHING, VALUE, VALUES_FULL, new_arrays
@@ -92,16 +91,3 @@ def test_a_known_stock_is_no_chance() -> None:
             for move in found.best[0].moves:
                 game.play(move)
             assert game.is_won
-
-
-def test_what_it_refuses() -> None:
-    with pytest.raises(ValueError, match="at most 20, not 46"):
-        fair_value(Game("four-seasons", deal=0))
-    game = Game(small("four-seasons", ranks=4, piles=1), deal=TRAIN_FROM)
-    for limit in ({"seconds": 0}, {"max_positions": -1}, {"memory": 0}):
-        with pytest.raises(ValueError, match="must be more than 0"):
-            fair_value(game, **limit)
-    legal = game.legal_moves()
-    illegal = next(move for move in all_moves(game.rules) if move not in legal)
-    with pytest.raises(IllegalMove):
-        fair_value(game, move=illegal)

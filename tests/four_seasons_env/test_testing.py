@@ -74,8 +74,3 @@ class Faulty(FourSeasonsEnv):
 def test_a_broken_promise_is_found(fault: str, said: str) -> None:
     with pytest.raises((AssertionError, gym.error.ResetNeeded), match=said):
         check_masked_env(Faulty(fault), steps=40)
-
-
-def test_only_discrete_actions_are_accepted() -> None:
-    with pytest.raises(AssertionError, match="Discrete"):
-        check_masked_env(gym.make("Pendulum-v1"))

@@ -221,23 +221,6 @@ def test_transcript_is_a_chat(unit: str) -> None:
     assert replayed == pytest.approx(rewards)  # from Python 3.12 on, `sum` rounds less
 
 
-def test_wrong_use() -> None:
-    env = FourSeasonsTextEnv()
-    with pytest.raises(gym.error.ResetNeeded):
-        env.step("deal")
-    with pytest.raises(gym.error.ResetNeeded):
-        _ = env.message
-    env.reset()
-    with pytest.raises(TypeError, match="a reply must be text, not int"):
-        env.step(0)  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="choices must be a positive integer, not -1"):
-        FourSeasonsTextEnv(choices=-1)
-    with pytest.raises(ValueError, match="unknown unit 'moves': did you mean 'move'"):
-        FourSeasonsTextEnv(unit="moves")
-    with pytest.raises(ValueError, match="unknown shuffle 'no'"):
-        FourSeasonsTextEnv(shuffle="no")  # type: ignore[arg-type]
-
-
 def nearly(move: str, rng: random.Random) -> str:
     """A legal choice with small mistakes, or none."""
     letters = list(rng.choice([move, move.lower(), move.replace(">", " -> ")]))

@@ -10,7 +10,6 @@ from gymnasium.utils.env_checker import check_env
 from four_seasons_env.wrappers import (
     MASK_KEYS,
     MaskInObservation,
-    VectorMaskInObservation,
 )
 
 IDS = ("FourSeasons-v0", "FourSeasonsNextDeal-v0")
@@ -71,28 +70,3 @@ def test_spec_makes_it_again(env_id: str) -> None:
     first, second = env.reset(seed=3)[0], again.reset(seed=3)[0]
     for key in first:
         np.testing.assert_array_equal(first[key], second[key])
-
-
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        ({"keys": "rlib"}, "unknown library 'rlib': did you mean 'rllib'"),
-        ({"keys": ("a", "a")}, "two different names"),
-        ({"terminal_mask": "one"}, "unknown terminal_mask 'one': did you mean 'ones'"),
-        ({"flatten": "no"}, "unknown flatten 'no': known: True, False"),
-    ],
-)
-def test_wrong_arguments(arguments: dict, said: str) -> None:
-    with pytest.raises(ValueError, match=said):
-        MaskInObservation(gym.make("FourSeasons-v0"), **arguments)
-    with pytest.raises(ValueError, match="Discrete"):
-        MaskInObservation(gym.make("Pendulum-v1"))
-
-
-@pytest.mark.parametrize(
-    ("wrapper", "make"),
-    [(MaskInObservation, gym.make), (VectorMaskInObservation, gym.make_vec)],
-)
-def test_masks_are_required(wrapper, make) -> None:
-    with pytest.raises(ValueError, match=r'returns no masks in info\["action_mask"\]'):
-        wrapper(make("CartPole-v1")).reset()
