@@ -9,12 +9,7 @@ import four_seasons_env
 from four_seasons_env import agents
 from four_seasons_env.game import Game
 from four_seasons_env.solver import Solution
-from tests.helpers import (
-    biased_choice,
-    board,
-    deck_with,
-    positions,
-)
+from tests.helpers import biased_choice, board, deck_with, positions
 
 #       2S                      [2C]
 #   8H  4S  JD      the next cards of the stock are 9C, TD

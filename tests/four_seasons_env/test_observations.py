@@ -7,15 +7,7 @@ from hypothesis import strategies as st
 
 from four_seasons_env.game import Game
 from four_seasons_env.rules import RULES, Rules
-from tests.helpers import (
-    RANKS,
-    SUITS,
-    observe,
-    positions,
-    random_moves,
-    restocked,
-    stock_codes,
-)
+from tests.helpers import RANKS, SUITS, observe, positions, random_moves, restocked, stock_codes
 
 
 def one_hot(index: int | None, length: int) -> list[float]:

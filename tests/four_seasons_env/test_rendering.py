@@ -13,13 +13,7 @@ from four_seasons_env.rendering import draw_svg
 from four_seasons_env.rendering.layout import CARD, layout
 from four_seasons_env.rendering.picture import paint, save_picture
 from four_seasons_env.rules import Rules
-from tests.helpers import (
-    REPRESENTATIVES,
-    deck_with,
-    later,
-    random_moves,
-    same,
-)
+from tests.helpers import REPRESENTATIVES, deck_with, later, random_moves, same
 
 SVG = "{http://www.w3.org/2000/svg}"
 

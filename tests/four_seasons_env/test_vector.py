@@ -8,10 +8,7 @@ from gymnasium.vector import AutoresetMode
 
 from four_seasons_env.game import Game
 from four_seasons_env.vector import FourSeasonsVectorEnv
-from tests.helpers import (
-    cards_in_order,
-    same,
-)
+from tests.helpers import cards_in_order, same
 
 ASKED = (
     *("action_space", "observation_space", "rules", "render_mode", "metadata", "spec"),

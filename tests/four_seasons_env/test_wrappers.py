@@ -7,10 +7,7 @@ import numpy as np
 import pytest
 from gymnasium.utils.env_checker import check_env
 
-from four_seasons_env.wrappers import (
-    MASK_KEYS,
-    MaskInObservation,
-)
+from four_seasons_env.wrappers import MASK_KEYS, MaskInObservation
 
 IDS = ("FourSeasons-v0", "FourSeasonsNextDeal-v0")
 
