@@ -127,7 +127,7 @@ def waste_grown(before: np.ndarray, after: np.ndarray) -> np.ndarray:
 
 GAMES = 5
 SETTINGS: list[dict[str, Any]] = [
-    {"rules": "four-seasons", "max_moves": 40},
+    {"rules": "four-seasons", "max_moves": 40, "deals": range(10_000, 10_003)},
     {"rules": small("four-seasons"), "observation": "cards", "mask": "distinct"},
     {"rules": small("four-seasons-1883", piles=1), "reward": "win"},
     {"rules": small("pysolfc/simplicity", piles=4), "mask": "no_repeats", "max_moves": 25},

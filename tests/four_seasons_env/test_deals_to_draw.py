@@ -1,11 +1,9 @@
 """`deals=`: environments that draw from some deals."""
 
 import gymnasium as gym
-import numpy as np
 import pytest
 
 from four_seasons_env.engine.deals import TRAIN_FROM
-from four_seasons_env.game import Game
 from tests.helpers import training_deals
 
 IDS = ("FourSeasons-v0", "FourSeasonsNextDeal-v0")
@@ -25,22 +23,6 @@ def test_episodes_draw_from_them(env_id: str) -> None:
     played += [env.reset()[1]["deal"] for _ in range(8)]
     assert played == drawn(SEED, 9)
     assert env.reset(options={"deal": 17})[1]["deal"] == 17
-
-
-@pytest.mark.parametrize("env_id", IDS)
-def test_each_game_of_many_draws_from_them(env_id: str) -> None:
-    envs = gym.make_vec(env_id, 3, num_threads=2, deals=DEALS, max_moves=3)
-    _, infos = envs.reset(seed=SEED)
-    played = [[deal] for deal in infos["deal"].tolist()]
-    for _ in range(STEPS):
-        *_, terminated, truncated, infos = envs.step(infos["action_mask"].argmax(axis=1))
-        for i in np.flatnonzero(terminated | truncated):
-            assert infos["final_info"]["deal"][i] == played[i][-1]
-            played[i].append(int(infos["deal"][i]))
-            assert (envs.games["deck"][i] == Game(deal=played[i][-1]).record["deck"]).all()
-    for i, deals in enumerate(played):
-        assert len(deals) > 3
-        assert deals == drawn(SEED + i, len(deals))
 
 
 def test_they_can_be_replaced() -> None:
