@@ -48,6 +48,27 @@ def test_one_deal_or_deck_for_all_games():
         env.games["level"][0] = 1
 
 
+@pytest.mark.parametrize(
+    "written",
+    [
+        lambda actions: np.repeat(actions, 2)[::2],
+        lambda actions: np.frombuffer(actions.tobytes(), np.int64),  # read-only
+        lambda actions: actions.astype(np.uint8),
+        lambda actions: actions.astype(">i8"),
+        lambda actions: actions.tolist(),
+    ],
+    ids=["strided", "read-only", "bytes", "big-endian", "a list"],
+)
+def test_actions_may_be_written_in_many_ways(written):
+    env, twin = FourSeasonsVectorEnv(4), FourSeasonsVectorEnv(4)
+    masks = [each.reset(seed=3)[1]["action_mask"] for each in (env, twin)][0]
+    for _ in range(5):
+        actions = masks.argmax(axis=1)
+        answer = env.step(actions)
+        assert same(twin.step(written(actions)), answer)
+        masks = answer[4]["action_mask"]
+
+
 # --- when the next episode starts --------------------------------------------------------------
 
 
