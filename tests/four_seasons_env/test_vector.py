@@ -61,7 +61,7 @@ def test_one_deal_or_deck_for_all_games():
 )
 def test_actions_may_be_written_in_many_ways(written):
     env, twin = FourSeasonsVectorEnv(4), FourSeasonsVectorEnv(4)
-    masks = [each.reset(seed=3)[1]["action_mask"] for each in (env, twin)][0]
+    masks, _ = (each.reset(seed=3)[1]["action_mask"] for each in (env, twin))
     for _ in range(5):
         actions = masks.argmax(axis=1)
         answer = env.step(actions)
