@@ -63,7 +63,7 @@ define TEST_VERSIONS
 	.venv-$@/bin/python -m pip install --quiet --disable-pip-version-check $(CONSTRAINED) \
 		"$$(grep ^torch== constraints.txt)" --editable '.[render,test]'
 	NUMBA_CACHE_DIR=.venv-$@/compiled .venv-$@/bin/python -m pytest -q -n auto \
-		-m "not slow" tests/four_seasons_env
+		-m "not slow" tests/test_contract.py tests/four_seasons_env
 	NUMBA_CACHE_DIR=.venv-$@/compiled .venv-$@/bin/python -m pytest -q -n auto \
 		tests/four_seasons_env/test_adapter_sb3.py tests/agents/test_candidate_policy.py tests/agents/test_ppo.py
 endef

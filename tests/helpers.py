@@ -15,10 +15,9 @@ import pytest
 from gymnasium.utils.env_checker import data_equivalence
 from hypothesis import strategies as st
 
-from four_seasons_env.agents import Agent
 from four_seasons_env.engine.deals import TRAIN_FROM
 from four_seasons_env.engine.kernel import compile_rules
-from four_seasons_env.engine.moves import Move, all_moves
+from four_seasons_env.engine.moves import Move
 from four_seasons_env.game import Game
 from four_seasons_env.games import Games
 from four_seasons_env.observations import KINDS, encode_all, observation_space
@@ -215,6 +214,13 @@ def random_games(rules: Rules, count: int, moves: int) -> Iterator[Games]:
         yield games
 
 
+def midgame(count: int, moves: int = 25, mask: str = "legal") -> tuple[np.ndarray, np.ndarray]:
+    """Games of the default rules that go on after some random moves, and their masks."""
+    *_, games = random_games(RULES["four-seasons"], count, moves)
+    on = games[~games.is_over]
+    return on.records, on.action_masks(distinct=mask == "distinct")
+
+
 @st.composite
 def positions(draw: st.DrawFn, max_ranks: int = 13, max_moves: int = 60) -> Game:
     """A position of a random rule set, some moves after the opening."""
@@ -285,25 +291,11 @@ def observe(game: Game, kind: str) -> np.ndarray:
 # --- environments -------------------------------------------------------------------------------
 
 
-def play_to_next_card(agent: Agent, game: Game, rng: np.random.Generator) -> Move | None:
-    """Let an agent play up to a move that turns a card; return it, or None if the game ends."""
-    for _ in range(200):
-        if game.is_over:
-            return None
-        mask = game.action_mask(distinct=agent.mask != "legal")
-        shown = game.reshuffled(rng).record.copy()
-        move = all_moves(game.rules)[int(agent.act(shown, mask[None], rng)[0])]
-        if game.after(move).stock_size < game.stock_size:
-            return move
-        game.play(move)
-    return None
-
-
 def random_steps(env: Any, steps: int, seed: int = 0) -> list[Any]:
     """The answers of an environment of several games to random legal actions."""
     rng, answers = np.random.default_rng(seed), []
     for _ in range(steps):
-        masks = env.action_masks()
+        masks = env.unwrapped.action_masks()
         answers.append(env.step(np.where(masks, rng.random(masks.shape), -1).argmax(axis=1)))
     return answers
 

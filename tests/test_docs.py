@@ -118,6 +118,16 @@ def test_recipes_are_linked_and_run() -> None:
         assert set(versions) == {told}
 
 
+@pytest.mark.parametrize(
+    ("file", "most"), [("flat_monte_carlo", 15), ("expectimax", 25), ("uct", 40)]
+)
+def test_search_agents_have_few_lines(file: str, most: int) -> None:
+    """As docs/tutorials/search.md promises; `test_contract.py` plays them."""
+    lines = (DOCS / "tutorials" / "search" / f"{file}.py").read_text().splitlines()
+    code = [line for line in lines if line.strip() and not line.strip().startswith('"""')]
+    assert len([line for line in code if "import" not in line]) <= most
+
+
 def test_readme_agents_play_equal_deals() -> None:
     assert tables.stored("four-seasons").query("agent != 'ceiling'")["deals"].nunique() == 1
 

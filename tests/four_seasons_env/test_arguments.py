@@ -55,11 +55,3 @@ def test_help_describes_each_argument(kind: type, settings: type) -> None:
     for each in fields(settings):  # type: ignore[arg-type]
         assert f"\n    {each.name}: " in f"\n{listed}"
         assert f"\n    {each.name}: \n" not in listed
-
-
-@pytest.mark.parametrize(("kind", "settings"), TAKEN)
-def test_unknown_arguments_name_the_nearest(kind: type, settings: type) -> None:
-    with pytest.raises(TypeError, match=f"^{kind.__name__} has no argument 'rule': did you"):
-        kind(rule="czarina")
-    with pytest.raises(TypeError, match="positional arguments"):
-        kind(*range(20))

@@ -9,7 +9,6 @@ import pytest
 from four_seasons_env.engine.deals import TRAIN_FROM
 from four_seasons_env.game import Game
 from four_seasons_env.rules import Rules
-from four_seasons_env.solver import beam
 from four_seasons_env.solver.analysis.root import LOST, SEARCHING, UNDECIDED, WON, Root
 from four_seasons_env.solver.beam import Beam
 from tests.helpers import numbered_deck, small
@@ -51,24 +50,6 @@ def test_skipped_arrangements_prove_no_loss(number: int, end: int) -> None:
     root = Root(Game(rules, deck=numbered_deck(TRAIN_FROM + number, 7)).record[0], rules)
     assert run(Beam(root, None)) == end
     assert run(Beam(root, 10_000, arrangements=1)) == UNDECIDED
-
-
-@pytest.mark.parametrize(("width", "ranks"), [(20, 5), (None, 4)])
-def test_slices_change_nothing(
-    width: int | None, ranks: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A search can be stopped between any two positions or rows."""
-    rules = small("four-seasons", ranks=ranks, piles=2)
-    ends = []
-    for sizes in ((2_000, 2**16), (1, 3)):
-        monkeypatch.setattr(beam, "_SLICE", sizes[0])
-        monkeypatch.setattr(beam, "_ROWS", sizes[1])
-        for deal in range(TRAIN_FROM, TRAIN_FROM + 2):
-            game = Game(rules, deck=numbered_deck(deal, ranks))
-            search = Beam(Root(game.record[0], rules), width)
-            ends.append((run(search), search.positions, search.moves()))
-    assert ends[:2] == ends[2:]
-    assert ends[0][1] > 100
 
 
 @pytest.mark.parametrize("width", [1, 50])

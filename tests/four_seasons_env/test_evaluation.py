@@ -58,9 +58,3 @@ def test_illegal_actions_are_counted() -> None:
     found = evaluate(gym.make_vec(IDS[0], num_envs=3, **kwargs), blind)
     assert found.illegal == 3 * 20
     assert found.won == 0
-
-
-@pytest.mark.parametrize("actions", [[0] * 3, [99] * GAMES])
-def test_actions_that_cannot_be_are_refused(actions: list[int]) -> None:
-    with pytest.raises(ValueError):
-        evaluate(gym.make_vec(IDS[0], num_envs=GAMES), lambda *_: actions)

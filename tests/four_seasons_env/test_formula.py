@@ -1,6 +1,5 @@
 """The formula of the relaxed game."""
 
-import numpy as np
 import pytest
 
 from four_seasons_env.engine.deals import TRAIN_FROM
@@ -49,44 +48,11 @@ def test_no_position_of_a_win_is_called_lost(row: str) -> None:
         assert not calls_lost(position)
 
 
-def test_impossible_play_does_not_satisfy() -> None:
-    from pysat.solvers import Glucose4
-
-    game = Game("four-seasons", TRAIN_FROM)
-    formula = sat.Formula(Root(game.record[0], game.rules))
-    last = int(np.argmax(formula.passing))
-    card = formula.passing[last]
-    direct, before, up = -int(formula.direct[last]), formula.before, formula.up
-    with Glucose4() as solver:
-        for block in formula.clauses.blocks:
-            solver.append_formula(block.tolist())
-        assert solver.solve()
-        assert not solver.solve([-direct, -int(up[card - 4, last])])  # its predecessor is not up
-        assert not solver.solve([int(up[card, last])])  # it is up before it has left
-        assert not solver.solve([int(before[0, 1]), int(before[1, 2]), int(before[2, 0])])
-        assert not solver.solve([-int(before[0, 1]), -int(before[1, 2]), int(before[0, 2])])
-
-
 def test_solution_names_its_certificate() -> None:
     solution = solve(Game("four-seasons", LOST), seconds=60)
     assert (solution.status, solution.certificate) == ("lost", "formula")
     assert solve(Game("four-seasons", 0), seconds=60).certificate == "moves"
     assert solve(Game("four-seasons", LOST), max_positions=1000).certificate == ""
-
-
-def test_sat_solver_keeps_its_budget(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sat, "_SLICE_CONFLICTS", 10)
-    game = Game("four-seasons", LOST)
-    solver = sat.new_solver()
-    for clauses in sat.Formula(Root(game.record[0], game.rules)).clauses.chunks():
-        assert len(clauses) <= sat._CHUNK
-        solver.append_formula(clauses)
-    answers = []
-    for answer in sat.satisfiable(solver):
-        answers.append(answer)
-        assert solver.accum_stats()["conflicts"] <= 11 * len(answers)
-    assert answers[-1] is False
-    assert len(answers) > 5
 
 
 def test_solves_without_python_sat(monkeypatch: pytest.MonkeyPatch) -> None:

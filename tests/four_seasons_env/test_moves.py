@@ -38,17 +38,8 @@ def test_find_move(rules):
 
 
 @pytest.mark.parametrize(
-    ("wrong", "error", "message"),
-    [
-        ("T1->T2", ValueError, "did you mean 'T1>T2'"),
-        ("redeal", ValueError, "unknown move 'redeal' in 'four-seasons'"),
-        ("0", ValueError, "unknown move '0'"),
-        (-1, ValueError, "a move's number must be 0 to 31, not -1"),
-        (10**30, ValueError, "must be 0 to 31"),
-        (1.0, TypeError, "a move must be a Move, its text or its number, not 1.0"),
-        (np.array([1]), TypeError, "1"),
-    ],
+    ("written", "text"),
+    [("w > f", "W>F"), (" Deal ", "deal"), ("f:♥ > t3", "F:H>T3")],
 )
-def test_unknown_moves(wrong, error, message):
-    with pytest.raises(error, match=message):
-        find_move(RULES["four-seasons"], wrong)
+def test_moves_as_people_write_them(written, text):
+    assert str(find_move(RULES["pysolfc/simplicity"], written)) == text

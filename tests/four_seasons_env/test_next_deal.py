@@ -1,33 +1,11 @@
 """The next-deal environment: its candidates, the moves of an action, and hidden cards."""
 
-import pickle
-
 import numpy as np
 import pytest
 
-from four_seasons_env import (
-    FourSeasonsNextDealEnv,
-    FourSeasonsNextDealVectorEnv,
-    Game,
-    IllegalMove,
-)
-from four_seasons_env.engine.kernel import compile_rules, public_copy
-from four_seasons_env.next_deal.next_deal_env import (
-    OBSERVATIONS,
-    NextDealBatch,
-    NextDealVectorSettings,
-)
-from four_seasons_env.rules import RULES, Rules
-from tests.helpers import (
-    REPRESENTATIVES,
-    canonical,
-    mostly_slow,
-    random_steps,
-    reachable,
-    same,
-    small,
-    texts,
-)
+from four_seasons_env import FourSeasonsNextDealEnv, Game
+from four_seasons_env.rules import RULES
+from tests.helpers import canonical, mostly_slow, reachable, small, texts
 from tests.reference.golden import FEATURES, all_features
 
 DEFAULT = RULES["four-seasons"]
@@ -122,44 +100,6 @@ def test_each_position_is_offered_once(rules: str, order: str) -> None:
     assert compared > 20
 
 
-@pytest.mark.parametrize(
-    ("rules", "observation"),
-    [
-        *((rules, "features") for rules in REPRESENTATIVES),
-        *(("pysolfc/florentine", observation) for observation in OBSERVATIONS[1:]),
-    ],
-)
-def test_offers_ignore_the_order_of_the_stock(rules: str, observation: str) -> None:
-    def tables() -> NextDealBatch:
-        settings = NextDealVectorSettings(
-            30,
-            rules,
-            **SMALL,
-            endings="policy",
-            observation=observation,
-            autoreset_mode="Disabled",
-        )
-        return NextDealBatch(settings)
-
-    here, there = tables(), tables()
-    rng = np.random.default_rng(3)
-    here.seed(np.arange(30, dtype=np.uint64))
-    here.reset()
-    for step in range(40):
-        seeds = rng.integers(0, 2**63, 30, np.uint64)
-        shuffled = public_copy(here.games, compile_rules(here.rules), seeds)
-        there.consider(shuffled)
-        goes_on = ~here.done | (step == 0)
-        np.testing.assert_array_equal(here.masks[goes_on], there.masks[goes_on])
-        np.testing.assert_array_equal(here.observations[goes_on], there.observations[goes_on])
-        for i in np.flatnonzero(goes_on)[:3]:
-            last = int(here.masks[i].sum()) - 1
-            assert here.moves_of(i, last) == there.moves_of(i, last)
-        actions = (rng.random(30) * here.masks.sum(axis=1)).astype(np.int64)
-        here.step(actions, out=here.observations)
-        here.reset(chosen=here.done.copy())
-
-
 def test_features_are_frozen() -> None:
     """Bundled networks are trained on them; `python -m tests.reference.golden` rewrites them."""
     assert all_features() == FEATURES.read_text()
@@ -170,81 +110,6 @@ def test_reset_has_no_moves() -> None:
     env.reset(seed=1)
     assert env.step(0)[-1]["moves"]
     assert env.reset()[1]["moves"] == ()
-
-
-def test_copies_play_alike() -> None:
-    env = FourSeasonsNextDealVectorEnv(40, num_threads=2, **SMALL)
-    env.reset(seed=5)
-    random_steps(env, 60)
-    middle, twin = (pickle.loads(pickle.dumps(env)) for _ in range(2))
-    ahead = random_steps(middle, 80, 1)
-    assert same(ahead, random_steps(env, 80, 1))  # the original did not notice
-    assert same(ahead, random_steps(twin, 80, 1))
-    assert same(middle.games, twin.games)
-    assert not any(infos["illegal"].any() for *_, infos in ahead)
-
-
-def test_illegal_actions_stay_or_raise() -> None:
-    env = FourSeasonsNextDealEnv(max_moves=25, **SMALL)
-    observation, info = env.reset(seed=0)
-    illegal = int(np.flatnonzero(info["action_mask"] == 0)[0])
-    for step in range(25):
-        after, reward, terminated, truncated, info = env.step(illegal)
-        assert info["illegal"]
-        assert reward == -0.01
-        assert list(info["moves"]) == []
-        np.testing.assert_array_equal(after["observation"], observation["observation"])
-        assert truncated == (step == 24)
-        assert not terminated
-    strict = FourSeasonsNextDealEnv(illegal="raise", **SMALL)
-    strict.reset(seed=0)
-    with pytest.raises(IllegalMove, match="action 1 is not offered: there is 1 candidate"):
-        strict.step(illegal)
-    with pytest.raises(ValueError, match="action must be 0 to"):
-        strict.step(12)
-    with pytest.raises(ValueError, match="not offered"):
-        strict.moves_of(illegal)
-    with pytest.raises(TypeError, match="action must be an integer, not 'x'"):
-        strict.moves_of("x")
-
-
-@pytest.mark.parametrize(
-    ("argument", "message"),
-    [
-        ({"candidates": 0}, "candidates must be a positive integer"),
-        ({"candidates": 10**9}, "candidates must be 16,250 or less, not 1,000,000,000"),
-        ({"expansions": 10_000}, "expansions must be 6,500 or less, not 10,000"),
-        ({"endings": "serch"}, "unknown endings 'serch': did you mean 'search'"),
-        ({"order": "advise"}, "unknown order 'advise': did you mean 'advice'"),
-    ],
-)
-def test_wrong_arguments(argument: dict, message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        FourSeasonsNextDealEnv(**argument)
-
-
-TINY = [
-    DEFAULT.replace(ranks=4, piles=2),
-    RULES["corners"].replace(ranks=4, piles=12),  # nothing is hidden at its opening
-]
-
-
-@pytest.mark.parametrize("rules", TINY)
-def test_tiny_games_start_and_end(rules: Rules) -> None:
-    env = FourSeasonsNextDealEnv(rules, endings="policy", **SMALL)
-    rng = np.random.default_rng(0)
-    wins = 0
-    for deal in range(30):
-        _, info = env.reset(options={"deal": deal})
-        for _ in range(100):
-            offered = np.flatnonzero(info["action_mask"])
-            action = int(rng.choice(offered)) if len(offered) else 0
-            _, _, terminated, truncated, info = env.step(action)
-            if terminated or truncated:
-                break
-        assert terminated
-        wins += info["won"]
-    assert wins > 0
 
 
 def test_opening_with_nothing_hidden() -> None:

@@ -117,23 +117,27 @@ def test_a_game_is_sent_without_its_hidden_cards(client, rules):
     assert not any(f'"{card}"' in listed for card in twin.stock)
 
 
-def test_an_adviser_cannot_tell_the_deal(monkeypatch):
+class Spy:
+    """An agent that notes what it is shown."""
+
+    mask = "legal"
+    shown: list[dict] = []
+
+    def act(self, games, masks, rng):
+        self.shown.append({name: games[name].tolist() for name in games.dtype.names})
+        return masks.argmax(axis=1)
+
+
+def test_an_adviser_cannot_tell_the_deal():
     from four_seasons_env.play import advice
 
-    class Spy:
-        mask = "legal"
-
-        def act(self, games, masks, rng):
-            shown.append({name: games[name].tolist() for name in games.dtype.names})
-            return masks.argmax(axis=1)
-
-    monkeypatch.setattr(advice, "_adviser", lambda name, rules: Spy())
-    game, shown = Game(deal=17), []
+    name, game = f"{__name__}:Spy", Game(deal=17)
     games = [game, restocked(game, stock_codes(game)[::-1])]
     for each in games:
-        advice.choose("heuristic", each)
-    assert shown[0] == shown[1]
-    assert shown[0]["deal"] == [-1]
+        advice.choose(name, each, own=name)
+    first, second = Spy.shown
+    assert first == second
+    assert first["deal"] == [-1]
     assert advice.values(games[0]) == advice.values(games[1])
 
 

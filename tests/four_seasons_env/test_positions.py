@@ -10,7 +10,7 @@ from four_seasons_env.engine.jit import jit
 from four_seasons_env.engine.kernel import compile_rules
 from four_seasons_env.game import Game
 from four_seasons_env.positions.enumeration import advice
-from four_seasons_env.positions.search import UNTIL_END, begin, expand_best, new_search, wait
+from four_seasons_env.positions.search import new_search
 from tests.helpers import LINEAR, played_on, small
 
 
@@ -54,22 +54,6 @@ def test_advice_is_its_documented_sum(rules) -> None:
         breaks = sum((rank(b) - rank(a)) % rules.ranks != 1 for a, b in pairwise(waste))
         meant -= 0.5 * breaks
         assert advise(game.record, compile_rules(rules)) == pytest.approx(meant, abs=1e-4)
-
-
-@jit
-def successors(games, rules, depth, search):
-    begin(games[0], rules[0], UNTIL_END, 50, 50, search)
-    search.depths[0] = depth
-    wait(0, search)
-    first, end = expand_best(rules[0], rules[0], UNTIL_END, search)
-    return end - first
-
-
-def test_depth_limit_of_a_search() -> None:
-    rules = small("four-seasons", ranks=4, piles=2)
-    game, compiled, search = Game(rules, deal=0), compile_rules(rules), new_search(rules, 50)
-    assert successors(game.record, compiled, 249, search) > 0
-    assert successors(game.record, compiled, 250, search) == 0
 
 
 def test_size_limit_of_a_search() -> None:

@@ -6,7 +6,6 @@ import gymnasium as gym
 import numpy as np
 import pygame
 import pytest
-from hypothesis import assume, given
 
 from four_seasons_env.env import FourSeasonsEnv
 from four_seasons_env.game import Game
@@ -14,16 +13,7 @@ from four_seasons_env.rendering import draw_svg
 from four_seasons_env.rendering.layout import CARD, layout
 from four_seasons_env.rendering.picture import paint, save_picture
 from four_seasons_env.rules import Rules
-from tests.helpers import (
-    REPRESENTATIVES,
-    deck_with,
-    later,
-    positions,
-    random_moves,
-    restocked,
-    same,
-    stock_codes,
-)
+from tests.helpers import REPRESENTATIVES, deck_with, later, random_moves, same
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -133,16 +123,6 @@ def test_a_drawing_shows_what_a_player_may_see(rules):
     assert "<text" not in svg
 
 
-@given(positions())
-def test_drawings_hide_the_order_of_the_stock(game):
-    assume(game.redeals_left == game.rules.redeals)
-    svg = draw_svg(game, unseen=True, legal=True)
-    ElementTree.fromstring(svg)
-    other = restocked(game, stock_codes(game)[::-1])
-    assert draw_svg(other, unseen=True, legal=True) == svg
-    assert str(other) == str(game)
-
-
 def test_the_waste_that_has_no_room_is_counted():
     game = Game(deal=17)
     for _ in range(46):
@@ -214,8 +194,6 @@ def test_pictures_come_in_several_sizes():
     assert large.shape == (2 * height, 1048, 3)
     halved = plain.reshape(height // 2, 2, 262, 2, 3).mean(axis=(1, 3))
     assert np.abs(halved - small).mean() < 8  # the same drawing
-    with pytest.raises(ValueError, match="1 pixel or more, not 0"):
-        paint(game, width=0)
 
 
 def test_pictures_are_kept_as_files(tmp_path):
@@ -225,10 +203,6 @@ def test_pictures_are_kept_as_files(tmp_path):
     save_picture(game, str(tmp_path / "game.png"), width=300)
     kept = pygame.surfarray.array3d(pygame.image.load(tmp_path / "game.png"))
     np.testing.assert_array_equal(kept.transpose(1, 0, 2), paint(game, width=300))
-    with pytest.raises(ValueError, match=r"\.svg or \.png, not '\.gif'"):
-        save_picture(game, tmp_path / "game.gif")
-    with pytest.raises(TypeError, match="draw_svg has no argument 'widht': did you mean 'width'"):
-        draw_svg(game, widht=3)
 
 
 @pytest.fixture

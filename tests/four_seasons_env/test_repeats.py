@@ -1,9 +1,7 @@
 """The mask `no_repeats`, against a slow model with a set of positions."""
 
 import copy
-from itertools import pairwise
 
-import gymnasium as gym
 import numpy as np
 import pytest
 
@@ -13,10 +11,7 @@ from four_seasons_env.engine.moves import all_moves
 from four_seasons_env.env import FourSeasonsEnv
 from four_seasons_env.game import Game, IllegalMove
 from four_seasons_env.rules import RULES
-from four_seasons_env.solver import solve
-from four_seasons_env.testing import check_masked_env
-from four_seasons_env.vector import FourSeasonsVectorEnv
-from tests.helpers import canonical, later, mostly_slow, numbered_deck, random_moves, same, small
+from tests.helpers import canonical, later, mostly_slow, numbered_deck, random_moves, small
 from tests.reference.slow_model import SlowGame
 
 
@@ -87,67 +82,6 @@ def test_mask_is_that_of_a_slow_model(name, player):
 def test_mask_is_that_of_a_slow_model_in_many_games(name, player):
     play_beside_the_model(small(name, ranks=7, piles=3), player, 200)
     play_beside_the_model(RULES[name], player, 20)
-
-
-@pytest.mark.parametrize("name", ["four-seasons", "pysolfc/simplicity", "four-seasons-1883"])
-def test_contract(name):
-    check_masked_env(gym.make("FourSeasons-v0", rules=name, mask="no_repeats"))
-
-
-WINNABLE = [
-    RULES["four-seasons"],
-    RULES["pysolfc/czarina"],
-    small("pysolfc/simplicity", ranks=6, piles=5),
-]
-
-
-@pytest.mark.parametrize("rules", WINNABLE, ids=lambda rules: rules.name)
-def test_solutions_can_be_played(rules):
-    """A solution without its detours, move by move through positions equal to its own."""
-    env = FourSeasonsEnv(rules, mask="no_repeats", illegal="raise", max_moves=2000)
-    won = 0
-    for deal in range(TRAIN_FROM, TRAIN_FROM + 30):
-        solution = solve(Game(rules, deal), max_positions=20_000)
-        positions = [Game(rules, deal)]
-        for move in solution.moves:
-            positions.append(positions[-1].after(move))
-        direct: list[str] = []
-        for position in map(canonical, positions):
-            if position in direct:  # a detour: back to where it began
-                del direct[direct.index(position) :]
-            direct.append(position)
-        env.reset(options={"deal": deal})
-        for _, following in pairwise(direct):
-            ways = [
-                move.number
-                for move in env.game.legal_moves()
-                if env.action_masks()[move.number] and canonical(env.game.after(move)) == following
-            ]
-            _, _, terminated, _, info = env.step(ways[0])
-        won += solution.status == "won"
-        assert solution.status != "won" or (terminated and info["won"])
-    assert won > 5
-
-
-def wandering(room=40):
-    """A game of an environment in which few cards are turned, and its runs outgrow their room."""
-    env = FourSeasonsVectorEnv(3, mask="no_repeats", max_moves=2000)
-    rng, (_, infos) = np.random.default_rng(0), env.reset(seed=3)
-    while env._batch._buffers.runs["length"].max() < room:
-        masks = infos["action_mask"].astype(float)
-        masks[:, :12] *= 1e-6  # moves between piles first
-        chosen = (masks * rng.random(masks.shape)).argmax(axis=1)
-        infos = env.step(chosen)[-1]
-    return env
-
-
-def test_copies_of_long_runs_play_alike():
-    env = wandering()
-    twin, rng = copy.deepcopy(env), np.random.default_rng(1)
-    for _ in range(60):
-        masks = env.action_masks()
-        actions = (masks * rng.random(masks.shape)).argmax(axis=1)
-        assert same(env.step(actions), twin.step(actions))
 
 
 def test_refusal_names_the_reason():

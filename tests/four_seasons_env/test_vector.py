@@ -1,6 +1,4 @@
-"""The vector environment against single environments, game by game."""
-
-import re
+"""What batches have beyond single environments: attributes, resets of some games, seeds."""
 
 import gymnasium as gym
 import numpy as np
@@ -8,138 +6,14 @@ import pytest
 from gymnasium.error import ResetNeeded
 from gymnasium.vector import AutoresetMode
 
-from four_seasons_env.env import FourSeasonsEnv
-from four_seasons_env.game import Game, IllegalMove
-from four_seasons_env.next_deal import FourSeasonsNextDealEnv, FourSeasonsNextDealVectorEnv
+from four_seasons_env.game import Game
 from four_seasons_env.vector import FourSeasonsVectorEnv
-from tests.helpers import (
-    cards_in_order,
-    same,
-    small,
-)
+from tests.helpers import cards_in_order, same
 
-
-def waste_grown(before, after):
-    """A custom reward: cards that went to the waste."""
-    return after["height"][:, 12].astype(float) - before["height"][:, 12]
-
-
-GAMES = 5
-SETTINGS = [
-    {"rules": "four-seasons", "max_moves": 40},
-    {"rules": small("four-seasons"), "observation": "cards", "mask": "distinct"},
-    {"rules": small("four-seasons-1883", piles=1), "reward": "win"},
-    {"rules": small("pysolfc/simplicity", piles=4), "mask": "distinct", "max_moves": 25},
-    {"rules": small("czarina", ranks=4), "reward": waste_grown, "max_moves": 12},
-    {"rules": small("pysolfc/florentine"), "observation": "places", "max_moves": 30},
-    {"rules": "simplicity", "max_moves": 1},
-    {"rules": small("four-seasons"), "candidates": 4, "expansions": 10, "max_moves": 30},
-    {"rules": "czarina", "candidates": 4, "expansions": 10, "observation": "cards"},
-]
-KEYS = ("deal", "cards_up", "won", "illegal")
 ASKED = (
     *("action_space", "observation_space", "rules", "render_mode", "metadata", "spec"),
     *("game", "action_masks", "render"),
 )
-
-
-def name_of(settings: dict) -> str:
-    values = [getattr(value, "__name__", value) for value in settings.values()]
-    return ", ".join(str(getattr(value, "name", value)) for value in values)
-
-
-def singles(settings: dict, mode: AutoresetMode) -> gym.vector.SyncVectorEnv:
-    """Gymnasium's vector environment over single environments with the same arguments."""
-    single = FourSeasonsNextDealEnv if "candidates" in settings else FourSeasonsEnv
-    make = [lambda: gym.wrappers.RecordEpisodeStatistics(single(**settings))] * GAMES
-    return gym.vector.SyncVectorEnv(make, autoreset_mode=mode)
-
-
-def some_actions(masks: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Mostly legal actions, and more often one of the first: moves up are among them."""
-    scores = rng.random(masks.shape) - 0.8 * (masks == 0)
-    scores[:, 1:6] += 0.3
-    return scores.argmax(axis=1)
-
-
-def row(value, index: int):
-    """One game's row of observations or infos."""
-    if isinstance(value, dict):
-        return {key: row(each, index) for key, each in value.items()}
-    return value[index]
-
-
-@pytest.mark.parametrize("mode", AutoresetMode)
-@pytest.mark.parametrize("how", [{}, {"copy": False, "num_threads": 3}], ids=["", "threads"])
-@pytest.mark.parametrize("settings", SETTINGS, ids=name_of)
-def test_plays_as_single_environments(settings, how, mode):
-    """Bit for bit as Gymnasium's vector environment over single ones, in each mode."""
-    kind = FourSeasonsNextDealVectorEnv if "candidates" in settings else FourSeasonsVectorEnv
-    native, sync = kind(GAMES, **settings, **how, autoreset_mode=mode), singles(settings, mode)
-    assert native.autoreset_mode is native.metadata["autoreset_mode"] is mode
-    assert native.observation_space == sync.observation_space
-    assert native.action_space == sync.action_space
-    one, two = native.reset(seed=3), sync.reset(seed=3)
-    rng, ended = np.random.default_rng(0), 0
-    done = np.zeros(GAMES, np.bool_)
-    for _ in range(120):
-        assert same(one[0], two[0])
-        for key in ("action_mask", *KEYS):
-            assert (one[-1][key] == np.stack(list(two[-1][key]))).all()
-            assert one[-1][f"_{key}"].all()
-        if mode is AutoresetMode.SAME_STEP and "moves" in one[-1]:
-            for i in np.flatnonzero(~done):  # Gymnasium's has none after a reset
-                ours = one[-1]["moves"][i]
-                assert ours[ours >= 0].tolist() == list(two[-1]["moves"][i])
-        masks = one[-1]["action_mask"].copy()
-        assert same(native.action_masks(), masks.view(np.bool_))
-        actions = some_actions(masks, rng)
-        two = sync.step(actions)
-        if mode is AutoresetMode.NEXT_STEP:
-            actions[done] = -1  # these games are dealt again, whatever their actions
-        one = native.step(actions)
-        for i in range(1, 4):
-            assert (one[i] == two[i]).all()
-        done = one[2] | one[3]
-        ended += done.sum()
-        if mode is AutoresetMode.SAME_STEP:
-            check_finals(one[4], two[4], done)
-        else:
-            for key in ("is_success", "_is_success"):
-                assert same(one[4].get(key), two[4].get(key))
-        if mode is AutoresetMode.DISABLED and done.any():
-            assert same(one[0], two[0])
-            masks = one[4]["action_mask"].copy()
-            infos = {key: one[4][key].copy() for key in KEYS}
-            one, two = (env.reset(options={"reset_mask": done}) for env in (native, sync))
-            assert one[1]["_deal"].tolist() == done.tolist()
-            one[1].update({f"_{key}": np.ones(GAMES, np.bool_) for key in ("action_mask", *KEYS)})
-            # Gymnasium returns nothing for games that were not reset.
-            two[1]["action_mask"][~done] = masks[~done]
-            for key in KEYS:
-                two[1][key] = np.where(done, two[1][key], infos[key])
-    assert ended >= GAMES
-
-
-def check_finals(ours: dict, theirs: dict, done: np.ndarray) -> None:
-    assert ("final_info" in ours) == ("final_obs" in ours) == done.any()
-    if not done.any():
-        return
-    final = ours["final_info"]
-    assert ours["_final_obs"].tolist() == ours["_final_info"].tolist() == done.tolist()
-    for key in [*KEYS, "is_success", "action_mask", "episode"]:
-        assert final[f"_{key}"].tolist() == done.tolist()
-    observations = ours["final_obs"]
-    arrays = list(observations.values()) if isinstance(observations, dict) else [observations]
-    assert not any(each[~done].any() for each in (final["action_mask"], *arrays))
-    for i in np.flatnonzero(done):
-        assert same(row(ours["final_obs"], i), row(theirs["final_obs"], i))
-        expected = theirs["final_info"]
-        assert same(final["action_mask"][i], expected["action_mask"][i])
-        for key in [*KEYS, "is_success"]:
-            assert final[key][i] == expected[key][i]
-        for key in ("r", "l"):
-            assert final["episode"][key][i] == expected["episode"][key][i]
 
 
 @pytest.mark.parametrize("env_id", ["FourSeasons-v0", "FourSeasonsNextDeal-v0"])
@@ -164,21 +38,6 @@ def test_answers_as_sync_environments(env_id):
         assert same(*both)
 
 
-@pytest.mark.parametrize(
-    ("name", "error"),
-    [
-        ("step", "one game of a batch has no 'step': use that of the batch"),
-        ("np_random_seed", "use that of the batch"),
-        ("rendr", "did you mean 'render'"),
-    ],
-)
-def test_what_one_game_cannot_answer(name, error):
-    env = gym.make_vec("FourSeasons-v0", num_envs=2)
-    for ask in (env.call, env.get_attr):
-        with pytest.raises(AttributeError, match=error):
-            ask(name)
-
-
 def test_one_deal_or_deck_for_all_games():
     env = FourSeasonsVectorEnv(2, "czarina")
     assert env.reset(options={"deal": 4})[1]["deal"].tolist() == [4, 4]
@@ -189,11 +48,32 @@ def test_one_deal_or_deck_for_all_games():
         env.games["level"][0] = 1
 
 
+@pytest.mark.parametrize(
+    "written",
+    [
+        lambda actions: np.repeat(actions, 2)[::2],
+        lambda actions: np.frombuffer(actions.tobytes(), np.int64),  # read-only
+        lambda actions: actions.astype(np.uint8),
+        lambda actions: actions.astype(">i8"),
+        lambda actions: actions.tolist(),
+    ],
+    ids=["strided", "read-only", "bytes", "big-endian", "a list"],
+)
+def test_actions_may_be_written_in_many_ways(written):
+    env, twin = FourSeasonsVectorEnv(4), FourSeasonsVectorEnv(4)
+    masks, _ = (each.reset(seed=3)[1]["action_mask"] for each in (env, twin))
+    for _ in range(5):
+        actions = masks.argmax(axis=1)
+        answer = env.step(actions)
+        assert same(twin.step(written(actions)), answer)
+        masks = answer[4]["action_mask"]
+
+
 # --- when the next episode starts --------------------------------------------------------------
 
 
 def test_ended_games_need_a_reset():
-    env = FourSeasonsVectorEnv(3, **SETTINGS[1] | {"max_moves": 2}, autoreset_mode="Disabled")
+    env = FourSeasonsVectorEnv(3, max_moves=2, autoreset_mode="Disabled")
     _, infos = env.reset(seed=1)
     for _ in range(2):
         _, _, terminated, truncated, infos = env.step(infos["action_mask"].argmax(axis=1))
@@ -237,7 +117,7 @@ def test_reset_mask_resets_its_games(mode):
 def test_seed_none_goes_on():
     env = FourSeasonsVectorEnv(3)
     first = env.reset(seed=[4, None, 6])[1]["deal"]
-    expected = FourSeasonsVectorEnv(3).reset(seed=[4, 5, 6])[1]["deal"]
+    expected = FourSeasonsVectorEnv(3).reset(seed=np.array(4))[1]["deal"]
     assert (first == expected).tolist() == [True, False, True]
     twin = FourSeasonsVectorEnv(3)
     twin.reset(seed=[4, 5, 6])
@@ -245,51 +125,3 @@ def test_seed_none_goes_on():
     twin.reset(seed=[4, 5, 6])
     some = twin.reset(seed=[None, 5, None])[1]["deal"]
     assert some.tolist() == [going_on[0], expected[1], going_on[2]]
-
-
-@pytest.mark.parametrize(
-    ("mask", "reason"),
-    [
-        ([1, 0, 1], r"must be a bool array of shape \(3,\), not int64"),
-        (np.ones(4, np.bool_), r"must be a bool array of shape \(3,\), not bool of shape \(4,\)"),
-        (np.zeros(3, np.bool_), "must name one game or more"),
-        (None, "must be a bool array"),
-    ],
-)
-def test_wrong_reset_mask_changes_nothing(mask, reason):
-    env = FourSeasonsVectorEnv(3, autoreset_mode="Disabled")
-    env.reset(seed=1)
-    before = env.games.copy()
-    with pytest.raises(ValueError, match=reason):
-        env.reset(seed=2, options={"reset_mask": mask})
-    assert (env.games == before).all()
-    with pytest.raises(ValueError, match="did you mean 'reset_mask'"):
-        env.reset(options={"reset_maks": mask})
-
-
-def test_first_reset_needs_all_games():
-    env = FourSeasonsVectorEnv(2)
-    with pytest.raises(ResetNeeded):
-        env.reset(seed=1, options={"reset_mask": np.array([True, False])})
-    env.reset(seed=1, options={"reset_mask": np.array([True, True])})
-
-
-# --- wrong input --------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("argument", ["num_envs", "num_threads"])
-def test_counts_are_positive_integers(argument):
-    for value in (True, 0, 2.0, "2"):
-        message = rf"^{argument} must be a positive integer, not {re.escape(repr(value))}$"
-        with pytest.raises(ValueError, match=message):
-            FourSeasonsVectorEnv(**{argument: value})
-    assert FourSeasonsVectorEnv(**{argument: np.int32(2)}).num_envs in (1, 2)
-
-
-def test_illegal_action_raises_and_moves_nothing():
-    env = FourSeasonsVectorEnv(3, illegal="raise")
-    masks = env.reset(seed=11)[1]["action_mask"]
-    before, illegal = env.games.copy(), int(masks[2].argmin())
-    with pytest.raises(IllegalMove, match=f"action {illegal} in game 2: .* is not legal: "):
-        env.step(np.array([0, 0, illegal]))
-    assert (env.games == before).all()

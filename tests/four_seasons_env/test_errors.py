@@ -1,0 +1,578 @@
+"""Wrong use: an error says what was wrong and names the nearest valid choice, and nothing changes.
+
+Each check has its rows once; of its callers one row shows that they check.
+"""
+
+import contextlib
+import json
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from gymnasium.error import ResetNeeded
+
+from four_seasons_env import Game, Games, IllegalMove
+from four_seasons_env.agents import make_agent
+from four_seasons_env.engine.deals import DeckError, card_code, check_deal, parse_deals, parse_deck
+from four_seasons_env.engine.moves import find_move
+from four_seasons_env.engine.validation import InvalidGame
+from four_seasons_env.env import FourSeasonsEnv
+from four_seasons_env.evaluation import evaluate
+from four_seasons_env.next_deal import FourSeasonsNextDealEnv, FourSeasonsNextDealVectorEnv
+from four_seasons_env.records import RecordError, parse_record
+from four_seasons_env.rendering.picture import paint, save_picture
+from four_seasons_env.rules import RULES, Rules, UnknownRules, get_rules
+from four_seasons_env.solver import fair_value, solve
+from four_seasons_env.testing import check_masked_env
+from four_seasons_env.text import FourSeasonsTextEnv
+from four_seasons_env.vector import FourSeasonsVectorEnv
+from four_seasons_env.wrappers import MaskInObservation, VectorMaskInObservation
+from tests.helpers import cards_in_order, deck_with, same, small
+
+SINGLE = (FourSeasonsEnv, FourSeasonsNextDealEnv)
+MANY = (FourSeasonsVectorEnv, FourSeasonsNextDealVectorEnv)
+KINDS = (*SINGLE, *MANY, FourSeasonsTextEnv)
+
+Row = tuple[Any, type[Exception], str]
+"""What is passed (a dictionary as arguments by name), the error, and what is said."""
+
+# --- arguments of environments ------------------------------------------------------------------
+
+ENVIRONMENTS: list[tuple[Callable[..., Any], list[Row]]] = [
+    *(
+        (
+            kind,
+            [
+                ({"rules": "czarena"}, ValueError, "unknown rules 'czarena': did you mean 'czarin"),
+                ({"rule": 1}, TypeError, f"^{kind.__name__} has no argument 'rule': did you mean"),
+            ],
+        )
+        for kind in KINDS
+    ),
+    (
+        FourSeasonsEnv,
+        [
+            ({"observation": "top"}, ValueError, "unknown observation 'top': did you mean 'tops'"),
+            ({"illegal": "rise"}, ValueError, "unknown illegal 'rise': did you mean 'raise'"),
+            ({"render_mode": "ascii"}, ValueError, "unknown render_mode 'ascii': did you mean 'an"),
+            ({"mask": "distinctive"}, ValueError, "unknown mask 'distinctive': did you mean 'dis"),
+            ({"reward": "foundaton"}, ValueError, "did you mean 'foundation'"),
+            *(
+                (
+                    {"max_moves": each},
+                    ValueError,
+                    f"max_moves must be a positive integer, not {each}",
+                )
+                for each in (0, True, 2.0)
+            ),
+            ({"allow_test_deals": "yes"}, ValueError, "unknown allow_test_deals 'yes'"),
+            ({"deals": []}, ValueError, "deals must name one deal or more"),
+            ({"deals": 17}, ValueError, "deals must be a range, a list or an array"),
+            ({"deals": "17"}, ValueError, "deals must be a range, a list or an array"),
+            ({"deals": iter([17])}, ValueError, "deals must be a range, a list or an array"),
+            ({"deals": [10_000, "17"]}, ValueError, "deal must be"),
+            ({"deals": [10_000, 9_999]}, ValueError, "deal 9999 is a test deal"),
+        ],
+    ),
+    (
+        FourSeasonsVectorEnv,
+        [
+            ({"copy": "x"}, ValueError, "unknown copy 'x': known: True, False"),
+            ({"autoreset_mode": "NextSteps"}, ValueError, "'NextSteps': did you mean 'NextStep'"),
+            ({"num_envs": 0}, ValueError, "^num_envs must be a positive integer, not 0$"),
+            ({"num_threads": True}, ValueError, "num_threads must be a positive integer, not True"),
+            ({"num_threads": "2"}, ValueError, "^num_threads must be a positive integer, not '2'$"),
+        ],
+    ),
+    (
+        FourSeasonsNextDealEnv,
+        [
+            ({"candidates": 0}, ValueError, "candidates must be a positive integer"),
+            ({"candidates": 10**9}, ValueError, "candidates must be 16,250 or less, not 1,000,000"),
+            ({"expansions": 10_000}, ValueError, "expansions must be 6,500 or less, not 10,000"),
+            ({"endings": "serch"}, ValueError, "unknown endings 'serch': did you mean 'search'"),
+            ({"order": "advise"}, ValueError, "unknown order 'advise': did you mean 'advice'"),
+        ],
+    ),
+    (
+        FourSeasonsTextEnv,
+        [
+            ({"choices": -1}, ValueError, "choices must be a positive integer, not -1"),
+            ({"unit": "moves"}, ValueError, "unknown unit 'moves': did you mean 'move'"),
+            ({"shuffle": "no"}, ValueError, "unknown shuffle 'no'"),
+        ],
+    ),
+    (
+        partial(MaskInObservation, gym.make("FourSeasons-v0")),
+        [
+            ({"keys": "rlib"}, ValueError, "unknown library 'rlib': did you mean 'rllib'"),
+            ({"keys": ("a", "a")}, ValueError, "two different names"),
+            ({"terminal_mask": "one"}, ValueError, "unknown terminal_mask 'one': did you mean 'on"),
+            ({"flatten": "no"}, ValueError, "unknown flatten 'no': known: True, False"),
+        ],
+    ),
+    (
+        lambda wrapper, make: wrapper(make("CartPole-v1")).reset(),
+        [
+            ((each, make), ValueError, r'returns no masks in info\["action_mask"\]')
+            for each, make in (
+                (MaskInObservation, gym.make),
+                (VectorMaskInObservation, gym.make_vec),
+            )
+        ],
+    ),
+    (MaskInObservation, [(gym.make("Pendulum-v1"), ValueError, "actions must be Discrete")]),
+    (check_masked_env, [(gym.make("Pendulum-v1"), AssertionError, "actions must be Discrete")]),
+]
+
+# --- cards, deals, rules and records ------------------------------------------------------------
+
+FULL = cards_in_order()
+LINE = {"rules": "four-seasons", "deal": 17, "moves": ["deal", "T3>T0"], "result": "open"}
+TOO_MANY = {"ranks": 4, "piles": 12, "base_from": "one_per_suit", "build": "none"}
+LIMITED = {"limited_redeal": True, "redeals": 1, "spaces": "before_dealing"}
+
+TEXTS: list[tuple[Callable[..., Any], list[Row]]] = [
+    (card_code, [(each, DeckError, f"unknown card '{each}'") for each in ("", "H", "11H", "1")]),
+    (card_code, [(each, DeckError, f"unknown card '{each}'") for each in ("6X", "6HH", "🂬")]),
+    (
+        parse_deck,
+        [
+            (" ".join(FULL[:-1]), DeckError, "missing: KD"),
+            ([*FULL[:-1], "AC"], DeckError, "repeated: AC; missing: KD"),
+            ([*FULL, "7H"], DeckError, "repeated: 7H"),
+            ([*FULL[:-1], "ZZ"], DeckError, "unknown card 'ZZ'"),
+            (([*FULL[:15], "5C"], 4), DeckError, "above the highest rank 4: 5C"),
+            (([], 4), DeckError, "missing: AC AS AH AD"),
+        ],
+    ),
+    (check_deal, [(each, ValueError, "deal must be 0 to") for each in (-1, 2**63)]),
+    (check_deal, [(each, ValueError, "deal must be an in") for each in (1.5, "17", None, [17])]),
+    (
+        parse_deals,
+        [
+            *((each, ValueError, "^deals must be given as '0-9999'") for each in ("", "-5", "5-")),
+            *((each, ValueError, f"or '17', not '{each}'$") for each in ("a-b", "1.5")),
+            ("9-3", ValueError, "the deals '9-3' run backwards: write '3-9'"),
+            ("0-9223372036854775808", ValueError, r"^deal must be 0 to 2\^63 - 1"),
+        ],
+    ),
+    (
+        partial(find_move, RULES["four-seasons"]),
+        [
+            ("T1->T2", ValueError, "did you mean 'T1>T2'"),
+            ("redeal", ValueError, "unknown move 'redeal' in 'four-seasons'"),
+            ("0", ValueError, "unknown move '0'"),
+            (-1, ValueError, "a move's number must be 0 to 31, not -1"),
+            (10**30, ValueError, "must be 0 to 31"),
+            (1.0, TypeError, "a move must be a Move, its text or its number, not 1.0"),
+            (np.array([1]), TypeError, "1"),
+        ],
+    ),
+    (
+        Rules,
+        [
+            ({"ranks": 3}, ValueError, "ranks must be an integer from 4 to 13, not 3"),
+            ({"piles": 0}, ValueError, "piles must be an integer from 1 to 12, not 0"),
+            ({"redeals": 3}, ValueError, "from 0 to 2"),
+            ({"first_waste": 2}, ValueError, "from 0 to 1"),
+            ({"base_from": "sixht"}, ValueError, "unknown base_from 'sixht': did you mean 'sixth'"),
+            ({"runs": 1}, ValueError, "runs must be True or False, not 1"),
+            ({"opening": "as_dealt"}, ValueError, "as_dealt.* needs base_from='first'"),
+            ({"base_from": "one_per_suit"}, ValueError, "use build='none'"),
+            ({"runs": True, "build": "none"}, ValueError, "packs nothing"),
+            ({"opening": "empty"}, ValueError, "opening='empty' .* use base_from='first'"),
+            (
+                {"opening": "empty", "base_from": "first", "spaces": "auto_stock"},
+                ValueError,
+                "fills them at once",
+            ),
+            (
+                {"opening": "empty", "base_from": "first", "reserve": True},
+                ValueError,
+                "use opening='fixed'",
+            ),
+            ({"reserve": True, "piles": 1}, ValueError, "use piles=2 or more"),
+            ({"reserve": True, "spaces": "auto_waste"}, ValueError, "use spaces='optional'"),
+            ({"limited_redeal": True}, ValueError, "use redeals=1, not 0"),
+            (LIMITED, ValueError, "wants a space filled first"),
+            (TOO_MANY | {"first_waste": 1}, ValueError, "takes 17 cards, but 4 .* a deck of 16"),
+        ],
+    ),
+    (
+        RULES["four-seasons"].replace,
+        [
+            ({"ranks": 3}, ValueError, "ranks must be an integer from 4 to 13, not 3"),
+            ({"pile": 3}, TypeError, "unknown field 'pile': did you mean 'piles'"),
+        ],
+    ),
+    (
+        get_rules,
+        [
+            ("czarena", ValueError, "unknown rules 'czarena': did you mean 'czarina'"),
+            ("xyzzy", ValueError, "unknown rules 'xyzzy': known: four-seasons"),
+            (5, TypeError, "a name or a Rules, not 5"),
+            ("czarena(piles=4)", ValueError, "unknown rules 'czarena': did you mean 'czarina'"),
+            ("czarina(pile=4)", ValueError, "unknown field 'pile' in .*: did you mean 'piles'"),
+            ("czarina(name=mine)", ValueError, "unknown field 'name'"),
+            ("czarina(piles=four)", ValueError, "must be an integer from 1 to 12, not 'four'"),
+            ("czarina(runs=1)", ValueError, "runs must be True or False, not 1"),
+            ("czarina(wrap=nevr)", ValueError, "did you mean 'never'"),
+            ("czarina()", ValueError, "write each field once"),
+            ("czarina(piles=4", ValueError, "write each field once"),
+            ("czarina)", ValueError, "write each field once"),
+            ("czarina(piles=4,piles=4)", ValueError, "write each field once"),
+        ],
+    ),
+    (
+        RULES.__getitem__,
+        [
+            ("czarin", KeyError, "unknown rules 'czarin': did you mean 'czarina'"),
+            ("czarin", ValueError, "unknown rules 'czarin': did you mean 'czarina'"),
+            ("corner-card", UnknownRules, r"use get_rules\('corner-card'\)"),
+            ("small-4x3-cells", UnknownRules, r"use get_rules\('small-4x3-cells'\)"),
+            ("small-4x9-cells", UnknownRules, "'small-4x9-cells': did you mean 'small-4x"),
+        ],
+    ),
+    (
+        lambda **changes: parse_record(json.dumps(LINE | changes)),
+        [
+            ({"rules": "czarena"}, RecordError, "did you mean 'czarina'"),
+            ({"deal": True}, RecordError, "'deal' must be of type int"),
+            ({"deck": " ".join(FULL)}, RecordError, "a deal or a deck, and not both"),
+            ({"moves": ["deal", "T0>F"]}, RecordError, "T0>F is not legal"),
+            ({"moves": ["fly"]}, RecordError, "unknown move 'fly'"),
+            ({"result": "won"}, RecordError, "the moves end in 'open', the record says 'won'"),
+            ({"times": [1]}, RecordError, "one for each move"),
+            ({"times": ["a", "b"]}, RecordError, "times must be seconds"),
+            ({"times": [0, 10**400]}, RecordError, "times must be seconds"),
+            ({"undone": -1}, RecordError, "'undone' must be 0 or more, not -1"),
+            ({"hinted": 2, "by_agent": 1}, RecordError, "more moves than the record has"),
+            ({"playr": "Ada"}, RecordError, "unknown field 'playr': did you mean 'player'"),
+        ],
+    ),
+    (
+        parse_record,
+        [
+            ("[]", RecordError, r"a record must be a JSON object, not '\[\]'"),
+            *((each, RecordError, "this is not JSON") for each in ("", "[" * 100_000)),
+        ],
+    ),
+]
+
+# --- games and what is asked of them --------------------------------------------------------------
+
+
+def replied(reply: Any) -> Any:
+    env = FourSeasonsTextEnv()
+    env.reset()
+    return env.step(reply)
+
+
+FEW_HIDDEN = Game(small("four-seasons", ranks=6, piles=3), deal=0)
+
+GAMES: list[tuple[Callable[..., Any], list[Row]]] = [
+    (Game, [({"deal": -1}, ValueError, "deal must be 0 to")]),
+    (Game, [({"deal": 1, "deck": FULL}, ValueError, "a deal or a deck, not both")]),
+    (
+        lambda moves: Games(deals=2).play(moves),
+        [
+            ([-1, 1], IllegalMove, "W>F is not legal in game 1"),
+            ([99, 0], IllegalMove, "move 99 is not legal in game 0"),
+            ([0], ValueError, r"moves must be of shape \(2,\), not \(1,\)"),
+        ],
+    ),
+    (Games.of, [([Game("czarina"), Game()], ValueError, "of the same rule set")]),
+    (
+        lambda rules: Games.from_records(Games(deals=2).records, rules),
+        [(Rules(ranks=6), InvalidGame, "is not a valid position")],
+    ),
+    (
+        lambda agent: Games(deals=2).play_out(agent, np.random.default_rng(0)),
+        [(make_agent("finisher"), TypeError, "FinisherAgent has no play_out: heuristic, greedy")],
+    ),
+    (Game(deal=17).stops, [(each, ValueError, "expansions must be") for each in (0, 10_000)]),
+    (
+        partial(solve, Game(deal=17)),
+        [
+            ({"seconds": "10"}, TypeError, "seconds must be a number, not '10'"),
+            ({"seconds": float("nan")}, ValueError, "seconds must be more than 0, not nan"),
+            ({"seed": -1, "max_positions": 1}, ValueError, "seed must be 0 to"),
+            ({"max_positions": 0}, ValueError, "max_positions must be more than 0"),
+        ],
+    ),
+    (solve, [("four-seasons", TypeError, "game must be a Game")]),
+    (fair_value, [(Game(deal=0), ValueError, "at most 20, not 46")]),
+    (
+        partial(fair_value, FEW_HIDDEN),
+        [
+            ({"seconds": 0}, ValueError, "must be more than 0"),
+            ({"max_positions": -1}, ValueError, "must be more than 0"),
+            ({"memory": 0}, ValueError, "must be more than 0"),
+            ({"move": "W>F"}, IllegalMove, "W>F"),
+        ],
+    ),
+    (partial(paint, Game()), [({"width": 0}, ValueError, "1 pixel or more, not 0")]),
+    (save_picture, [((Game(), "x.gif"), ValueError, r"\.svg or \.png, not '\.gif'")]),
+    (
+        partial(save_picture, Game(), "x.svg"),
+        [({"widht": 3}, TypeError, "draw_svg has no argument 'widht': did you mean 'width'")],
+    ),
+    (
+        lambda actions: evaluate(gym.make_vec("FourSeasons-v0", num_envs=2), lambda *_: actions),
+        [([0] * 3, ValueError, "size 3"), ([99] * 2, ValueError, "must be 0 to 31")],
+    ),
+    (replied, [(0, TypeError, "a reply must be text, not int")]),
+    (
+        lambda name: gym.make_vec("FourSeasons-v0", num_envs=2).get_attr(name),
+        [
+            ("step", AttributeError, "one game of a batch has no 'step': use that of the batch"),
+            ("np_random_seed", AttributeError, "use that of the batch"),
+            ("rendr", AttributeError, "did you mean 'render'"),
+        ],
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("call", "passed", "error", "said"),
+    [(call, *each) for call, rows in (*ENVIRONMENTS, *TEXTS, *GAMES) for each in rows],
+)
+def test_wrong_use_is_told(
+    call: Callable[..., Any], passed: Any, error: type[Exception], said: str
+) -> None:
+    with pytest.raises(error, match=said):
+        if isinstance(passed, dict):
+            call(**passed)
+        elif isinstance(passed, tuple):
+            call(*passed)
+        else:
+            call(passed)
+
+
+OPENING = deck_with("2S 8H 4S JD 6H 2C 9C TD")
+#       2S                      [2C]
+#   8H  4S  JD      the next cards of the stock are 9C, TD
+#       6H
+
+
+@pytest.mark.parametrize(
+    ("rules", "deck", "played", "move", "reason"),
+    [
+        (Rules(), OPENING, [], "W>F", "there is no card at W"),
+        (Rules(), OPENING, [], "T1>F", "the foundation starts with 2H, not 8H"),
+        (Rules(), OPENING, [], "T0>T1", "2S does not go on 8H at T1"),
+        (Rules(), OPENING, ["T0>F"], "T2>F", "4S does not follow 2S on its foundation"),
+        (
+            Rules(spaces="before_dealing"),
+            OPENING,
+            ["T0>F", "deal"],
+            "deal",
+            "a space must be filled from the waste before the next deal",
+        ),
+        (Rules(redeals=1), OPENING, [], "redeal", "the stock is not empty"),
+        (Rules(), OPENING, ["deal"] * 46, "deal", "the stock is empty"),
+        (
+            Rules(redeals=1),
+            OPENING,
+            ["deal"] * 46 + ["redeal"] + ["deal"] * 46,
+            "redeal",
+            "no redeal",
+        ),
+        (Rules(worrying_back=True), OPENING, [], "F:S>T0", "there is no card at F:S"),
+        (Rules(worrying_back=True), OPENING, [], "F:C>T0", "2C does not go on 2S at T0"),
+        (
+            Rules(runs=True),
+            deck_with("5S 6H 9S JD KC 2C"),
+            ["T0>T1"],
+            "T1>T2",
+            "no packed part of T1 with 5S on top fits 9S at T2",
+        ),
+    ],
+)
+def test_an_illegal_move_has_a_reason(
+    rules: Rules, deck: list[str], played: list[str], move: str, reason: str
+) -> None:
+    game = Game(rules, deck=deck)
+    for each in played:
+        game.play(each)
+    before = game.copy()
+    with pytest.raises(IllegalMove, match=f"^{move} is not legal: {reason}"):
+        game.play(move)
+    assert game == before
+
+
+# --- environments in an episode -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_an_episode_must_have_begun(kind: Callable[..., Any]) -> None:
+    env = kind(max_moves=1)
+    action = "deal" if kind is FourSeasonsTextEnv else np.zeros(1, int) if kind in MANY else 0
+    for _ in range(2):
+        with pytest.raises(ResetNeeded, match=r"call reset\(\) first"):
+            env.message if kind is FourSeasonsTextEnv else env.action_masks()
+        with pytest.raises(ResetNeeded, match=r"call reset\(\) first"):
+            env.step(action)
+        with contextlib.suppress(ValueError):
+            env.reset(options={"deal": -1})
+    if kind not in MANY:
+        env.reset(seed=1)
+        env.step(action)
+        before = env.game
+        with pytest.raises(ResetNeeded, match=r"call reset\(\) first"):
+            env.step(action)
+        assert env.game == before
+
+
+STRICT = [partial(kind, illegal="raise") for kind in (*SINGLE, FourSeasonsVectorEnv)]
+
+
+def forbidden(env: Any) -> int:
+    """An action that the mask of the last game forbids."""
+    return int(np.atleast_2d(env.action_masks())[-1].argmin())
+
+
+def begun(**arguments: Any) -> Callable[[Any], Any]:
+    return lambda env: env.reset(**{"seed": 99} | arguments)
+
+
+def continue_a_game_that_is_over(env: Any) -> Any:
+    games = Games(deals=50)
+    games.play_out(make_agent("random"), np.random.default_rng(0), 10**6)
+    over = games[int(games.is_over.nonzero()[0][0])]
+    return env.reset(seed=99, options={"game": over})
+
+
+IN_EPISODES = [
+    *(
+        ((*SINGLE, *MANY), begun(options=options), error, said)
+        for options, error, said in [
+            (17, TypeError, r"options must be \{'deal': 17\} or \{'deck': text\}, not 17"),
+            ({"deals": 17}, ValueError, "unknown option 'deals': did you mean 'deal'"),
+            ({"deal": True}, ValueError, "deal must be an integer, not True: did you mean 1"),
+            ({"deal": -1}, ValueError, "deal must be 0 to"),
+            ({"deal": 17, "deck": "AC"}, ValueError, "give only one"),
+            ({"deck": 17}, ValueError, "a deck must be text such as 'QH 3D ... 5D', or a list"),
+            ({"game": 3}, TypeError, "game must be a four_seasons_env.Game, not 3"),
+            ({"game": Game("czarina")}, ValueError, "must be 'four-seasons', not 'czarina'"),
+        ]
+    ),
+    ((*SINGLE, *MANY), continue_a_game_that_is_over, ValueError, "the game is over"),
+    *(
+        ((*SINGLE, *MANY), begun(seed=seed), ValueError, "seed must be")
+        for seed in (True, "1", 1.0, -1, 2**64)
+    ),
+    (SINGLE, begun(options={"deal": [17]}), ValueError, "deal must be an integer, not"),
+    *(
+        (MANY, begun(**arguments), ValueError, said)
+        for arguments, said in [
+            ({"options": {"deal": [17]}}, "deal must be one number or 2"),
+            ({"options": {"deal": [17, "18"]}}, "deal must be an integer, not"),
+            ({"options": {"game": [Game()] * 3}}, "one Game or 2, one for each game, not 3"),
+            ({"seed": 2**64 - 1}, r"seed must be 0 to 2\^64 - 2 for 2 games"),
+            ({"seed": [1, 2, 3]}, "seed"),
+            ({"seed": [1, -3]}, "seed"),
+            ({"options": {"reset_mask": [1, 0]}}, r"a bool array of shape \(2,\), not int64"),
+            ({"options": {"reset_mask": np.ones(4, np.bool_)}}, r"not bool of shape \(4,\)"),
+            ({"options": {"reset_mask": np.zeros(2, np.bool_)}}, "must name one game or more"),
+            ({"options": {"reset_mask": None}}, "must be a bool array"),
+            ({"options": {"reset_maks": None}}, "did you mean 'reset_mask'"),
+        ]
+    ),
+    *(
+        (SINGLE, lambda env, action=action: env.step(action), error, said)
+        for action, error, said in [
+            (True, TypeError, "must be an integer, not True: did you mean 1"),
+            (np.array([0]), TypeError, r"of shape \(1,\): take its one element with \.item\(\)"),
+            (np.array([0, 0]), TypeError, r"not an array of shape \(2,\)$"),
+            (0.0, TypeError, r"must be an integer, not 0\.0"),
+            ("deal", TypeError, "must be an integer, not 'deal'"),
+            (-1, ValueError, "^action must be 0 to 31, not -1$"),
+            (10**30, ValueError, f"^action must be 0 to 31, not {2**63 - 1}$"),
+        ]
+    ),
+    *(
+        (MANY, lambda env, actions=actions: env.step(np.array(actions)), error, said)
+        for actions, error, said in [
+            (0, ValueError, r"^actions must be of shape \(2,\), not of shape \(\)"),
+            ([0, 0, 0], ValueError, r"^actions must be of shape \(2,\), not of shape \(3,\)"),
+            ([True, False], TypeError, "actions must be integers, not bool"),
+            ([0.0, 0.0], TypeError, "actions must be integers, not float64"),
+            (["deal", "deal"], TypeError, "actions must be integers, not <U4"),
+            ([0, 32], ValueError, "^action in game 1 must be 0 to 31, not 32"),
+            ([-1, 0], ValueError, "^action in game 0 must be"),
+            (np.array([0, 2**64 - 1], np.uint64), ValueError, "^action in game 1 must be"),
+        ]
+    ),
+    (
+        [STRICT[0]],
+        lambda env: env.step(forbidden(env)),
+        IllegalMove,
+        "^action 1: W>F is not leg",
+    ),
+    ([STRICT[1]], lambda env: env.step(forbidden(env)), IllegalMove, r"^action \d+ is not off"),
+    (
+        [STRICT[2]],
+        lambda env: env.step(np.array([0, forbidden(env)])),
+        IllegalMove,
+        r"^action \d+ in game 1: \S+ is not legal: \w+",
+    ),
+    ([SINGLE[1]], lambda env: env.moves_of(forbidden(env)), ValueError, "not offered"),
+    ([SINGLE[1]], lambda env: env.moves_of("x"), TypeError, "an integer, not 'x'"),
+    (MANY, lambda env: env.set_deals([10_000, 9_999]), ValueError, "deal 9999 is a test deal"),
+]
+
+
+def go_on(env: Any) -> list[Any]:
+    """The answers to some legal actions, over the end of an episode, and to two resets."""
+    answers = []
+    for _ in range(20):
+        *_, terminated, truncated, _ = answer = env.step(env.action_masks().argmax(axis=-1))
+        answers.append(answer)
+        if isinstance(env, gym.Env) and (terminated or truncated):
+            answers.append(env.reset())
+    return [*answers, env.reset(), env.reset(), env.np_random.bit_generator.state]
+
+
+@pytest.mark.parametrize(
+    ("kind", "wrong", "error", "said"),
+    [(kind, *each) for kinds, *each in IN_EPISODES for kind in kinds],
+)
+def test_a_refused_call_changes_nothing(
+    kind: Callable[..., Any], wrong: Callable[[Any], Any], error: type[Exception], said: str
+) -> None:
+    arguments = {"num_envs": 2} if kind in (*MANY, STRICT[2]) else {}
+    twins = [kind(**arguments, max_moves=9) for _ in "ab"]
+    for each in twins:
+        each.reset(seed=11)
+        each.step(each.action_masks().argmax(axis=-1))
+    with pytest.raises(error, match=said):
+        wrong(twins[0])
+    assert same(*map(go_on, twins))
+
+
+def test_a_batch_begins_as_a_whole() -> None:
+    env = FourSeasonsVectorEnv(2)
+    with pytest.raises(ResetNeeded):
+        env.reset(seed=1, options={"reset_mask": np.array([True, False])})
+    env.reset(seed=1, options={"reset_mask": np.array([True, True])})
+
+
+@pytest.mark.parametrize(
+    ("earned", "said"),
+    [
+        (np.zeros(3), r"must return numbers of shape \(2,\), one per game"),
+        ("1", r"must return numbers of shape \(2,\), one per game"),
+        (np.array([0.0, np.nan]), "reward must be finite, not nan in game 1"),
+        (np.array([np.inf, 0.0]), "reward must be finite, not inf in game 0"),
+    ],
+)
+def test_rewards_are_numbers(earned: Any, said: str) -> None:
+    envs = FourSeasonsVectorEnv(2, reward=lambda before, after: earned)
+    envs.reset(seed=0)
+    with pytest.raises(ValueError, match=said):
+        envs.step(np.zeros(2, np.int64))
