@@ -8,7 +8,7 @@ from four_seasons_env.agents.planner.luck import LuckMeter, Worth, game_luck
 from four_seasons_env.engine.moves import all_moves
 from four_seasons_env.experiments.studies.small_games import regret_of
 from four_seasons_env.game import Game
-from four_seasons_env.rules import RULES, SMALL
+from four_seasons_env.rules import SMALL
 from four_seasons_env.solver import FairValue, Known, fair_value
 from tests.helpers import later, random_moves, restocked, small, stock_codes
 
@@ -123,8 +123,3 @@ def test_w_depends_on_public_information_only():
     other = restocked(game, stock_codes(game)[::-1])
     for meter in (LuckMeter(game.rules), LuckMeter(game.rules)):
         assert meter.worth(other.record) == first
-
-
-def test_rules_without_a_w_are_refused():
-    with pytest.raises(FileNotFoundError, match="did you mean 'four-seasons'"):
-        LuckMeter(RULES["four-seasons"].replace(name="four-season"))

@@ -1,7 +1,6 @@
-"""Learners: hyperparameters, of which wrong ones are refused by name, and the mean of weights."""
+"""Learners: hyperparameters, seeds, the mean of weights, and play beside learning."""
 
 import threading
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -36,53 +35,6 @@ def test_flags_override_the_file(name: str) -> None:
     assert make_settings(schema, vars(settings), name) == settings
     # YAML 1.1 reads this as text.
     assert read_settings(schema, file, ["learning_rate=1e-3"]).learning_rate == 1e-3
-
-
-@pytest.mark.parametrize(
-    ("flag", "message"),
-    [
-        ("learning_rat=1", "'learning_rat' of maskable_ppo: did you mean 'learning_rate'"),
-        ("learning_rate=fast", "learning_rate is 'fast': Expected `float`, got `str`"),
-        ("learning_rate=.nan", "learning_rate is nan: Expected `float`"),
-        ("games=1.5", "games is 1.5: Expected `int`"),
-        ("gamma=1.5", "gamma is 1.5: Expected `float` <= 1.0"),
-        ("layers=[8, 0]", r"layers is .*: Expected `int` >= 1 - at `\$\[1\]`"),
-        ("mask=repeats", "unknown mask 'repeats': did you mean 'no_repeats'"),
-        ("layers=[8, 8, 8]", "layers must be three numbers .*, the second a multiple of 16"),
-        ("games=[", "games is not YAML"),
-        ("gamma", "key=value"),
-        ("games={a: 1, b: 2, a: 3}", "games is not YAML: 'a' must be given once"),
-    ],
-)
-def test_wrong_hyperparameters(flag: str, message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        read_settings(MaskablePpoSettings, FILES["maskable_ppo"], [flag])
-
-
-def test_a_key_that_is_given_twice(tmp_path: Path) -> None:
-    path = tmp_path / "maskable_ppo.yaml"
-    path.write_text(FILES["maskable_ppo"].read_text() + "\ngamma: 0.5\n")
-    with pytest.raises(ValueError, match=r"maskable_ppo\.yaml is not YAML: 'gamma' must be given "):
-        read_settings(MaskablePpoSettings, path)
-    with pytest.raises(ValueError, match="hyperparameter 'gamma' must be given once"):
-        read_settings(MaskablePpoSettings, FILES["maskable_ppo"], ["gamma=1", "gamma=0.5"])
-
-
-@pytest.mark.parametrize(
-    ("overrides", "message"),
-    [
-        (["layers=[8,8]"], "layers must be four numbers"),
-        (["order=advise"], "unknown order 'advise': did you mean 'advice'"),
-    ],
-)
-def test_conflicting_hyperparameters(overrides: list[str], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        read_settings(NextDealPpoSettings, FILES["next_deal_ppo"], overrides)
-
-
-def test_missing_values_are_named() -> None:
-    with pytest.raises(ValueError, match="maskable_ppo: Object missing required field `reward`"):
-        make_settings(MaskablePpoSettings, {"games": 4}, "maskable_ppo")
 
 
 def set_to(module: torch.nn.Linear, value: float) -> None:
