@@ -72,23 +72,6 @@ def test_search_finds_all_positions():
     assert larger > 5
 
 
-def test_a_small_search_wins_games():
-    agent = make_agent("planner@positions=100,ending_positions=1000,expansions=50")
-    results = play_deals(agent, DEFAULT, range(TRAIN_FROM, TRAIN_FROM + 12))
-    assert results["won"].mean() > 0.2
-    assert (results["moves"][results["won"]] < 300).all()
-
-
-@pytest.mark.parametrize("row", ["pysolfc/florentine", "czarina-1898"])
-def test_games_are_played_to_the_last_card(row):
-    rules = RULES[row]
-    limits = {"positions": 30, "ending_positions": 200}
-    agent = PlannerAgent(rules, planner_card(rules), value_weights(), **limits)
-    results = play_deals(agent, rules, range(TRAIN_FROM, TRAIN_FROM + 4), record=True)
-    ends = [game.positions()[-1].record[0] for game in results["game"]]
-    assert all(nothing_hidden(end, compile_rules(rules)[0]) for end in ends)
-
-
 def test_a_look_ahead_drops_what_is_clearly_worse():
     """Luck that all share hides nothing; candidates within chance of the best stay."""
     worlds, rng = 64, np.random.default_rng(0)

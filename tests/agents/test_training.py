@@ -1,6 +1,6 @@
 """Learners: hyperparameters, seeds, the mean of weights, and play beside learning."""
 
-import threading
+import time
 from typing import Any
 
 import numpy as np
@@ -9,7 +9,6 @@ import torch
 
 from four_seasons_env.agents.learned.ppo import MaskablePpoSettings, NextDealPpoSettings
 from four_seasons_env.agents.planner.learner import PlannerLearner
-from four_seasons_env.agents.planner.self_play import Played
 from four_seasons_env.agents.training import (
     ThisProcess,
     WeightAverage,
@@ -68,19 +67,6 @@ def test_without_a_share_the_latest_count() -> None:
         assert float(average.of(module)["weight"]) == value
 
 
-class Watched(ThisProcess):
-    """Notes the weights that play; from the second games on, learning must begin meanwhile."""
-
-    def __init__(self) -> None:
-        self.weights: list[np.ndarray] = []
-        self.learning = threading.Event()
-
-    def over_deals(self, function: Any, about: Any, deals: Any, *shared: Any) -> list[Any]:
-        self.weights.append(shared[0])
-        assert len(self.weights) == 1 or self.learning.wait(10)
-        return super().over_deals(function, about, deals, *shared)
-
-
 def test_seeds_with_the_same_low_bits_differ() -> None:
     """For torch, 0 and 2^32 are the same seed."""
     settings = PlannerLearner.read_settings(["layers=[4, 4, 4, 4]"])
@@ -88,21 +74,34 @@ def test_seeds_with_the_same_low_bits_differ() -> None:
     assert (one.network.dense.weight != other.network.dense.weight).any()
 
 
-def test_the_planner_plays_while_it_learns(monkeypatch) -> None:
+class Beside(ThisProcess):
+    """Notes the weights that play; but for the first games, it waits until learning changes them."""
+
+    learner: PlannerLearner
+
+    def __init__(self) -> None:
+        self.weights: list[np.ndarray] = []
+
+    def over_deals(self, function: Any, about: Any, deals: Any, *shared: Any) -> list[Any]:
+        self.weights.append(shared[0].copy())
+        deadline = time.monotonic() + 300  # learning compiles
+        while len(self.weights) > 1 and (self.learned() == self.weights[-1]).all():
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+        return super().over_deals(function, about, deals, *shared)
+
+    def learned(self) -> np.ndarray:
+        return next(iter(self.learner.network.state_dict().values())).numpy()
+
+
+def test_the_planner_plays_while_it_learns() -> None:
     settings = PlannerLearner.read_settings(
         ["games=2", "positions=10", "expansions=5", "batch_size=8", "layers=[4, 4, 4, 4]"]
     )
-    pool = Watched()
-    learner = PlannerLearner(RULES["four-seasons"], settings, 0, pool)
-    learn = learner._learn
-
-    def learn_watched(played: Played) -> float:
-        pool.learning.set()
-        return learn(played)
-
-    monkeypatch.setattr(learner, "_learn", learn_watched)
+    pool = Beside()
+    pool.learner = PlannerLearner(RULES["four-seasons"], settings, 0, pool)
     for _ in range(3):
-        learner.update(0.0)
+        pool.learner.update(0.0)
     # Each update but the first plays once, by the weights of the update before.
     initial, also_initial, after_one, after_two = pool.weights
     np.testing.assert_array_equal(initial, also_initial)
