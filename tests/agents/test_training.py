@@ -75,7 +75,7 @@ def test_seeds_with_the_same_low_bits_differ() -> None:
 
 
 class Beside(ThisProcess):
-    """Notes the weights that play; but for the first games, it waits until learning changes them."""
+    """Notes the weights that play; all but the first games wait until learning changes them."""
 
     learner: PlannerLearner
 
