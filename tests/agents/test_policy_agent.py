@@ -85,13 +85,19 @@ def test_the_same_command_gives_the_same_games(player: str, tmp_path: Path) -> N
     assert first["cards_up"].nunique() > 1
 
 
-def test_a_policy_may_play_both_ways(tmp_path: Path) -> None:
-    results = compared(tmp_path / "out", f"mine={HERE}:both").set_index("play")
-    assert set(results.index) == {"deterministic", "stochastic"}
-    ways = [results.loc[play, "moves"].tolist() for play in ("deterministic", "stochastic")]
-    assert ways[0] != ways[1]
-    (mine, _) = find_players([split_name(f"{HERE}:both")], "four-seasons")
-    assert (mine.kind, mine.observation) == ("learned + search", "features of candidates")
+@pytest.mark.parametrize("player", ["both", "seeded"])
+def test_a_policy_may_play_both_ways(player: str, tmp_path: Path) -> None:
+    """In a comparison, as an agent, and in a single game."""
+    name, rules = f"{HERE}:{player}", RULES["czarina"]
+    results = compared(tmp_path / "out", f"mine={name}").set_index("play")
+    by_play = [results.loc[play, "moves"].tolist() for play in PLAYS]
+    agents = make_agent(name), make_agent(name, deterministic=False)
+    by_agent = [play_deals(each, rules, [10_000])["moves"].item() for each in agents]
+    by_game = [play_game(name, rules, 10_000, play).moves for play in PLAYS]
+    for first, second in (by_play, by_agent, by_game):
+        assert first != second
+    assert make_agent(f"{HERE}:Both").deterministic
+    assert not make_agent(f"{HERE}:Both", deterministic=False).deterministic
 
 
 def test_evaluate_and_compare_play_the_same_games(tmp_path: Path) -> None:
@@ -114,17 +120,6 @@ def test_evaluate_and_compare_play_the_same_games(tmp_path: Path) -> None:
     assert (player.mask, player.observation, player.train_seed) == ("no_repeats", "places", 3)
 
 
-def test_both_plays_outside_a_comparison() -> None:
-    for name in (f"{HERE}:both", f"{HERE}:seeded"):
-        rules, agents = RULES["czarina"], (make_agent(name), make_agent(name, deterministic=False))
-        ways = [play_deals(each, rules, [10_000])["moves"].item() for each in agents]
-        assert ways[0] != ways[1]
-        games = [play_game(name, rules, 10_000, play) for play in PLAYS]
-        assert games[0].moves != games[1].moves
-    assert make_agent(f"{HERE}:Both").deterministic
-    assert not make_agent(f"{HERE}:Both", deterministic=False).deterministic
-
-
 def test_options_of_a_policy() -> None:
     names = [f"own={HERE}:seeded@train_seed={seed}" for seed in (3, 5)]
     players = find_players(map(split_name, names), "czarina", ["deterministic"])
@@ -134,7 +129,9 @@ def test_options_of_a_policy() -> None:
     ]
     games = [play_game(name, "czarina", 10_000) for name in (*names, names[0])]
     assert games[0] == games[2] != games[1]
-    assert find_players([split_name(f"{HERE}:both")], "czarina")[0].block == 100
+    both = find_players([split_name(f"{HERE}:both")], "czarina")[0]
+    assert (both.kind, both.observation) == ("learned + search", "features of candidates")
+    assert both.block == 100
 
 
 def test_a_policy_is_pickled_as_a_function_is() -> None:
