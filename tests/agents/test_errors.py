@@ -170,6 +170,7 @@ NAMES = [
 OPTIONS = [
     (agent("rollout@worlds"), ValueError, "is not an option"),
     (agent("rollout@world=4"), ValueError, "no option 'world': did you mean 'worlds'"),
+    (agent("rollout", world=4), ValueError, "no option 'world': did you mean 'worlds'"),
     (agent(f"{HERE}:First@depth=2"), ValueError, "no option 'depth': it takes none"),
     (agent("maskable_ppo@deterministic=true"), ValueError, "choose .* with --play"),
     (agent(f"{HERE}:seeded@train_sed=3"), ValueError, "did you mean 'train_seed'"),
