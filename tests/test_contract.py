@@ -35,6 +35,7 @@ from four_seasons_env import (
 )
 from four_seasons_env.agents import make_agent
 from four_seasons_env.agents.learned.network_agent import NetworkAgent
+from four_seasons_env.agents.learned.next_deal_agent import NextDealAgent
 from four_seasons_env.agents.planner.agent import PlannerAgent
 from four_seasons_env.engine import kernel
 from four_seasons_env.engine.deals import TRAIN_FROM
@@ -48,7 +49,14 @@ from four_seasons_env.solver import fair_value
 from four_seasons_env.testing import check_masked_env
 from four_seasons_env.text import FourSeasonsTextEnv
 from four_seasons_env.wrappers import MaskInObservation, VectorMaskInObservation
-from tests.agents.policies import move_card, move_weights, planner_card, value_weights
+from tests.agents.policies import (
+    candidate_card,
+    candidate_weights,
+    move_card,
+    move_weights,
+    planner_card,
+    value_weights,
+)
 from tests.helpers import (
     REPRESENTATIVES,
     ROOT,
@@ -387,6 +395,10 @@ def planner(rules: Rules, **options: int) -> PlannerAgent:
     return PlannerAgent(rules, planner_card(rules), value_weights(), **limits, **options)
 
 
+def candidates(rules: Rules) -> NextDealAgent:
+    return NextDealAgent(rules, candidate_card(rules, "policy"), candidate_weights())
+
+
 def of_the_tutorial(file: str, name: str, **options: int) -> Callable[[Rules], Any]:
     path = ROOT / "docs" / "tutorials" / "search" / f"{file}.py"
     return lambda rules: getattr(load(path), name)(rules, **options)
@@ -403,6 +415,7 @@ PLAYERS: dict[str, Callable[[Rules], Any]] = {
     "finisher": named("finisher@base=random,ending_positions=2000"),
     "first_candidate": named("first_candidate@expansions=20"),
     "policy": lambda rules: NetworkAgent(rules, move_card(rules), move_weights(), None),
+    "candidates": candidates,
     "planner": lambda rules: planner(rules, lookahead=1, votes=0),
     "planner with votes": lambda rules: planner(rules, votes=40),
     "flat Monte Carlo": of_the_tutorial("flat_monte_carlo", "FlatMonteCarlo", playouts=4),

@@ -9,7 +9,7 @@ from sb3_contrib import MaskablePPO
 from torch.overrides import TorchFunctionMode
 
 from four_seasons_env import FourSeasonsNextDealVectorEnv
-from four_seasons_env.adapters.sb3 import FourSeasonsNextDealVecEnv, FourSeasonsVecEnv
+from four_seasons_env.adapters.sb3 import FourSeasonsNextDealVecEnv
 from four_seasons_env.agents import CandidatePolicy, TableEncoder
 from four_seasons_env.agents.network.module import SumRows
 from four_seasons_env.positions.features import (
@@ -203,17 +203,3 @@ def test_a_model_trained_on_a_gpu_plays_on_the_cpu(tmp_path) -> None:
         values.append(loaded.policy.predict_values(seen).cpu())
     assert masks[range(4), actions[1]].all()
     torch.testing.assert_close(*values, rtol=1e-4, atol=1e-4)
-
-
-@pytest.mark.parametrize(
-    "env", [FourSeasonsVecEnv(2), FourSeasonsNextDealVecEnv(2, observation="cards")]
-)
-def test_other_observations_are_refused(env) -> None:
-    options = {"features_extractor_class": TableEncoder}
-    with pytest.raises(ValueError, match="TableEncoder needs FourSeasonsNextDeal-v0 with obs"):
-        MaskablePPO(CandidatePolicy, env, policy_kwargs=options)
-
-
-def test_another_encoder_needs_a_width() -> None:
-    with pytest.raises(TypeError, match="features_extractor_class"):
-        MaskablePPO(CandidatePolicy, FourSeasonsNextDealVecEnv(2, observation="cards"))

@@ -7,12 +7,10 @@ from four_seasons_env import FourSeasonsNextDealVectorEnv
 from four_seasons_env.agents.network.evaluation import (
     apply_network,
     apply_network_to_all,
-    dense_layer,
     network_of,
     new_network_buffers,
 )
 from four_seasons_env.agents.planner.best_stop import best_stop, new_evaluator
-from four_seasons_env.agents.policy_files import PolicyFileError
 from four_seasons_env.engine.kernel import compile_rules
 from four_seasons_env.positions.features import (
     PAIR_ROWS,
@@ -23,7 +21,7 @@ from four_seasons_env.positions.features import (
 )
 from four_seasons_env.positions.search import WON, new_search
 from four_seasons_env.rules import RULES
-from tests.agents.policies import candidate_weights, layers, value_network
+from tests.agents.policies import candidate_weights, value_network
 from tests.helpers import RANKS, played_on, random_steps
 
 HEADS = ("score", "value")
@@ -61,14 +59,6 @@ def test_outputs_do_not_depend_on_the_position_before(rules):
     order = np.random.default_rng(0).permutation(len(chosen))
     apply_network_to_all(rows, chosen[order], network, buffers, again)
     np.testing.assert_array_equal(again, outputs[order])
-
-
-def test_layers_of_another_shape_are_refused():
-    weights = layers(["x"], [4, 3])
-    with pytest.raises(PolicyFileError, match=r"x.weight must be of shape \(3, 5\), not \(3, 4\)"):
-        dense_layer(weights, "x", 5, 3)
-    with pytest.raises(PolicyFileError, match=r"y.weight must be of shape \(3, 4\), not missing"):
-        dense_layer(weights, "y", 4, 3)
 
 
 @pytest.mark.parametrize("row", ["czarina", "pysolfc/corners"])

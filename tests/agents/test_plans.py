@@ -1,4 +1,4 @@
-"""Plans: moves once nothing is hidden, and questions to the solver."""
+"""Endings: games that can be won are, once nothing is hidden."""
 
 import numpy as np
 import pytest
@@ -6,7 +6,7 @@ import pytest
 from four_seasons_env.agents.names import make_agent
 from four_seasons_env.agents.scripted.heuristic import HeuristicAgent
 from four_seasons_env.agents.search.agent import FinisherAgent
-from four_seasons_env.agents.search.plans import NONE, Plans
+from four_seasons_env.agents.search.plans import Plans
 from four_seasons_env.game import Game
 from four_seasons_env.solver import solve
 from tests.helpers import numbered_deck, small
@@ -45,22 +45,6 @@ def test_plans_depend_on_the_base():
     assert other[0] not in plans
 
 
-@pytest.mark.parametrize("won", [True, False])
-def test_endings_are_planned_once(won: bool) -> None:
-    """The first position plans all that follow."""
-    plans, heuristic, game = Plans(RULES, positions=10**6), HeuristicAgent(RULES), late(won)
-    hidden = Game(RULES, deal=0)
-    assert game.record[0] not in plans
-    while not game.is_over:
-        first, planned = plans.endings(np.concatenate([hidden.record, game.record])).tolist()
-        assert first == NONE
-        assert (planned != NONE) == won
-        game.play(planned if won else heuristic_move(heuristic, game))
-        assert game.is_over or game.record[0] in plans
-    assert game.is_won == won
-    assert hidden.record[0] not in plans
-
-
 @pytest.mark.parametrize("name", ["finisher@base=greedy", "rollout@worlds=1,moves=1,expansions=7"])
 def test_searches_win_endings(name: str) -> None:
     agent, game, rng = make_agent(name, RULES), late(won=True), np.random.default_rng(0)
@@ -70,16 +54,12 @@ def test_searches_win_endings(name: str) -> None:
     assert game.is_won
 
 
-@pytest.mark.parametrize("won", [True, False])
-def test_finisher_leaves_the_rest_to_its_base(won: bool) -> None:
+def test_finisher_leaves_the_rest_to_its_base() -> None:
+    """What it cannot win yet, and what cannot be won."""
     finisher, base = FinisherAgent(RULES, "greedy"), make_agent("greedy", RULES)
     assert finisher.mask == base.mask
-    game, hidden, rng = late(won), Game(RULES, deal=0), np.random.default_rng(0)
-    games = np.concatenate([game.record, hidden.record])
-    masks = np.stack([each.action_mask(distinct=True) for each in (game, hidden)])
+    both, rng = (late(won=False), Game(RULES, deal=0)), np.random.default_rng(0)
+    games = np.concatenate([each.record for each in both])
+    masks = np.stack([each.action_mask(distinct=True) for each in both])
     expected = base.act(games.copy(), masks, rng)
-    if won:
-        expected[0] = solve(game).moves[0].number
     assert finisher.act(games.copy(), masks, rng).tolist() == expected.tolist()
-    with pytest.raises(ValueError, match="base must be another agent"):
-        FinisherAgent(RULES, "finisher@base=greedy")

@@ -1,48 +1,12 @@
 """The search agents on small games: what they choose where the right choice is known."""
 
-from typing import Any
-
 import numpy as np
 import pytest
 
 from four_seasons_env.agents.names import make_agent
-from four_seasons_env.agents.scripted.heuristic import choose_move, new_buffers, read_weights
-from four_seasons_env.engine.deals import TRAIN_FROM
-from four_seasons_env.engine.jit import jit
-from four_seasons_env.engine.kernel import compile_rules
 from four_seasons_env.game import Game
-from four_seasons_env.rules import Rules
 from four_seasons_env.solver import fair_value
 from tests.helpers import random_games, small
-
-RULES = [small("four-seasons", ranks=4, piles=2), small("czarina", ranks=5, piles=3)]
-
-
-@jit
-def gains_of(games, rules, mask, weights, buffers):
-    return choose_move(games[0], rules[0], mask, weights, buffers)
-
-
-def liked(game: Any, mask: np.ndarray, rules: Rules) -> list[int]:
-    """The legal moves of a record: the heuristic's own, then the others by its gains."""
-    buffers = new_buffers(rules)
-    games = np.array([game])
-    own = int(gains_of(games, compile_rules(rules), mask, read_weights(), buffers))
-    others = [move for move in np.flatnonzero(mask).tolist() if move != own]
-    return [own, *sorted(others, key=lambda move: -buffers.gains[move])]
-
-
-def midgame(rules: Rules, count: int) -> list[Game]:
-    """Positions with more than one legal move."""
-    games, rng = [], np.random.default_rng(0)
-    for number in range(count):
-        game = Game(rules, deal=TRAIN_FROM + number)
-        for _ in range(2 + number):
-            if not game.is_over:
-                game.play(int(rng.choice(np.flatnonzero(game.action_mask(distinct=True)))))
-        if game.action_mask(distinct=True).sum() > 1:
-            games.append(game)
-    return games
 
 
 @pytest.mark.parametrize("options", ["worlds=16", "worlds=16,base=greedy"])

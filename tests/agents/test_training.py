@@ -1,7 +1,6 @@
-"""Learners: hyperparameters, of which wrong ones are refused by name, and the mean of weights."""
+"""Learners: hyperparameters, seeds, the mean of weights, and play beside learning."""
 
-import threading
-from pathlib import Path
+import time
 from typing import Any
 
 import numpy as np
@@ -10,7 +9,6 @@ import torch
 
 from four_seasons_env.agents.learned.ppo import MaskablePpoSettings, NextDealPpoSettings
 from four_seasons_env.agents.planner.learner import PlannerLearner
-from four_seasons_env.agents.planner.self_play import Played
 from four_seasons_env.agents.training import (
     ThisProcess,
     WeightAverage,
@@ -36,53 +34,6 @@ def test_flags_override_the_file(name: str) -> None:
     assert make_settings(schema, vars(settings), name) == settings
     # YAML 1.1 reads this as text.
     assert read_settings(schema, file, ["learning_rate=1e-3"]).learning_rate == 1e-3
-
-
-@pytest.mark.parametrize(
-    ("flag", "message"),
-    [
-        ("learning_rat=1", "'learning_rat' of maskable_ppo: did you mean 'learning_rate'"),
-        ("learning_rate=fast", "learning_rate is 'fast': Expected `float`, got `str`"),
-        ("learning_rate=.nan", "learning_rate is nan: Expected `float`"),
-        ("games=1.5", "games is 1.5: Expected `int`"),
-        ("gamma=1.5", "gamma is 1.5: Expected `float` <= 1.0"),
-        ("layers=[8, 0]", r"layers is .*: Expected `int` >= 1 - at `\$\[1\]`"),
-        ("mask=repeats", "unknown mask 'repeats': did you mean 'no_repeats'"),
-        ("layers=[8, 8, 8]", "layers must be three numbers .*, the second a multiple of 16"),
-        ("games=[", "games is not YAML"),
-        ("gamma", "key=value"),
-        ("games={a: 1, b: 2, a: 3}", "games is not YAML: 'a' must be given once"),
-    ],
-)
-def test_wrong_hyperparameters(flag: str, message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        read_settings(MaskablePpoSettings, FILES["maskable_ppo"], [flag])
-
-
-def test_a_key_that_is_given_twice(tmp_path: Path) -> None:
-    path = tmp_path / "maskable_ppo.yaml"
-    path.write_text(FILES["maskable_ppo"].read_text() + "\ngamma: 0.5\n")
-    with pytest.raises(ValueError, match=r"maskable_ppo\.yaml is not YAML: 'gamma' must be given "):
-        read_settings(MaskablePpoSettings, path)
-    with pytest.raises(ValueError, match="hyperparameter 'gamma' must be given once"):
-        read_settings(MaskablePpoSettings, FILES["maskable_ppo"], ["gamma=1", "gamma=0.5"])
-
-
-@pytest.mark.parametrize(
-    ("overrides", "message"),
-    [
-        (["layers=[8,8]"], "layers must be four numbers"),
-        (["order=advise"], "unknown order 'advise': did you mean 'advice'"),
-    ],
-)
-def test_conflicting_hyperparameters(overrides: list[str], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        read_settings(NextDealPpoSettings, FILES["next_deal_ppo"], overrides)
-
-
-def test_missing_values_are_named() -> None:
-    with pytest.raises(ValueError, match="maskable_ppo: Object missing required field `reward`"):
-        make_settings(MaskablePpoSettings, {"games": 4}, "maskable_ppo")
 
 
 def set_to(module: torch.nn.Linear, value: float) -> None:
@@ -116,19 +67,6 @@ def test_without_a_share_the_latest_count() -> None:
         assert float(average.of(module)["weight"]) == value
 
 
-class Watched(ThisProcess):
-    """Notes the weights that play; from the second games on, learning must begin meanwhile."""
-
-    def __init__(self) -> None:
-        self.weights: list[np.ndarray] = []
-        self.learning = threading.Event()
-
-    def over_deals(self, function: Any, about: Any, deals: Any, shared: Any) -> list[Any]:
-        self.weights.append(next(iter(shared.values())))
-        assert len(self.weights) == 1 or self.learning.wait(10)
-        return super().over_deals(function, about, deals, shared)
-
-
 def test_seeds_with_the_same_low_bits_differ() -> None:
     """For torch, 0 and 2^32 are the same seed."""
     settings = PlannerLearner.read_settings(["layers=[4, 4, 4, 4]"])
@@ -136,21 +74,34 @@ def test_seeds_with_the_same_low_bits_differ() -> None:
     assert (one.network.dense.weight != other.network.dense.weight).any()
 
 
-def test_the_planner_plays_while_it_learns(monkeypatch) -> None:
+class Beside(ThisProcess):
+    """Notes the weights that play; all but the first games wait until learning changes them."""
+
+    learner: PlannerLearner
+
+    def __init__(self) -> None:
+        self.weights: list[np.ndarray] = []
+
+    def over_deals(self, function: Any, about: Any, deals: Any, shared: Any) -> list[Any]:
+        self.weights.append(next(iter(shared.values())).copy())
+        deadline = time.monotonic() + 300  # learning compiles
+        while len(self.weights) > 1 and (self.learned() == self.weights[-1]).all():
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+        return super().over_deals(function, about, deals, shared)
+
+    def learned(self) -> np.ndarray:
+        return next(iter(self.learner.network.state_dict().values())).numpy()
+
+
+def test_the_planner_plays_while_it_learns() -> None:
     settings = PlannerLearner.read_settings(
         ["games=2", "positions=10", "expansions=5", "batch_size=8", "layers=[4, 4, 4, 4]"]
     )
-    pool = Watched()
-    learner = PlannerLearner(RULES["four-seasons"], settings, 0, pool)
-    learn = learner._learn
-
-    def learn_watched(played: Played) -> float:
-        pool.learning.set()
-        return learn(played)
-
-    monkeypatch.setattr(learner, "_learn", learn_watched)
+    pool = Beside()
+    pool.learner = PlannerLearner(RULES["four-seasons"], settings, 0, pool)
     for _ in range(3):
-        learner.update(0.0)
+        pool.learner.update(0.0)
     # Each update but the first plays once, by the weights of the update before.
     initial, also_initial, after_one, after_two = pool.weights
     np.testing.assert_array_equal(initial, also_initial)

@@ -1,16 +1,16 @@
 """Imagined worlds: sorted stocks, shuffled stocks, the next card, and the solver's votes."""
 
-from typing import Any
+from itertools import permutations
 
 import numpy as np
 import pytest
 
-from four_seasons_env.agents.search import worlds
 from four_seasons_env.agents.search.worlds import SolverVotes, determinize
 from four_seasons_env.engine.kernel import compile_rules, public_copy, sort_unseen
 from four_seasons_env.game import Game
 from four_seasons_env.rules import Rules
-from tests.helpers import small
+from four_seasons_env.solver import solve
+from tests.helpers import played_on, restocked, small
 
 RULES = [small("four-seasons", ranks=4, piles=2), small("florentine", ranks=5, piles=3)]
 
@@ -65,45 +65,35 @@ def test_a_known_stock_keeps_its_order() -> None:
     assert facts(records) == facts(game.record)
 
 
-class Answer:
-    """The solver's answer for a world: won if a card lies on top of the waste."""
-
-    def __init__(self, monkeypatch: pytest.MonkeyPatch, wins: Any) -> None:
-        self.widths: set[int] = set()
-        self.worlds: list[Game] = []
-        self.wins = wins
-        monkeypatch.setattr(worlds, "solve", self)
-
-    def __call__(self, game: Game, width: int) -> Any:
-        self.widths.add(width)
-        self.worlds.append(game.copy())
-        return type("Solution", (), {"status": "won" if self.wins(game) else "lost"})
+def won_after(game: Game, move: int) -> bool:
+    """Whether a game can be won after a move, by a player who sees the stock."""
+    return solve(game.after(move), width=WIDTH).status == "won"
 
 
-@pytest.mark.parametrize(
-    ("hidden", "worlds", "share", "orders"),
-    [(3, 9, 1 / 3, 6), (3, 5, 2 / 5, 5), (6, 8, 2 / 8, 8)],
-)
-def test_a_vote_is_the_share_of_worlds(
-    monkeypatch, hidden: int, worlds: int, share: float, orders: int
-) -> None:
-    """The lowest hidden card comes next in worlds 0, `hidden`, ... Where the worlds are all orders,
-    it comes next in its share of them."""
-    rules = RULES[0]
-    records = with_hidden(rules, hidden)
-    sort_unseen(records[0], compile_rules(rules)[0])
-    first = Game.from_record(records[0], rules).stock[0]
-    solver = Answer(monkeypatch, lambda game: game.waste[-1] == first)
-    both = np.repeat(records, 2)
-    deal = int(Game.from_record(records[0], rules).legal_moves(distinct=True)[0].number)
-    votes_won = SolverVotes(rules, worlds, 7).share_won(both, np.array([deal, deal]), np.uint64(5))
-    assert votes_won == pytest.approx([share, share])
-    assert solver.widths == {7}
-    stocks = [(game.waste[-1], *game.stock) for game in solver.worlds]
-    assert stocks[::2] == stocks[1::2], "all moves in the same worlds"
-    assert len(stocks) == 2 * orders
-    if worlds >= 6:
-        assert len(set(stocks)) == orders
-    again = SolverVotes(rules, worlds, 7).share_won(both, np.array([deal, deal]), np.uint64(5))
-    assert again.tolist() == votes_won.tolist()
-    assert [(game.waste[-1], *game.stock) for game in solver.worlds] == 2 * stocks
+WIDTH = 20
+
+
+@pytest.mark.parametrize("worlds", [24, 10])
+def test_a_vote_is_the_share_of_worlds(worlds: int) -> None:
+    """Four hidden cards have 24 orders; of fewer worlds, each card comes next equally often."""
+    rules, shares = RULES[0], []
+    for game in played_on(rules, 300, 25):
+        if game.stock_size != 4 or game.is_over:
+            continue
+        records = game.record.copy()
+        sort_unseen(records[0], compile_rules(rules)[0])
+        moves = np.array([each.number for each in game.legal_moves(distinct=True) if each.turns])
+        votes = SolverVotes(rules, worlds, WIDTH)
+        asked = np.repeat(records, 2), np.repeat(moves[:1], 2)
+        one, same = votes.share_won(*asked, np.uint64(5))
+        assert one == same, "all moves in the same worlds"
+        assert votes.share_won(*asked, np.uint64(5)).tolist() == [one, same]
+        orders = [restocked(game, order) for order in permutations(stock(records))]
+        won = [won_after(each, int(moves[0])) for each in orders]
+        if worlds == 24:
+            assert one == pytest.approx(np.mean(won))
+        else:
+            assert one * worlds == pytest.approx(round(one * worlds))
+            assert bool(one) <= any(won) and (one == 1 or not all(won))
+        shares.append(one)
+    assert len(set(shares)) > 2

@@ -1,29 +1,30 @@
 """Training with `four-seasons train`: run folder, workers, warm starts, and the report."""
 
-import itertools
+import copy
 import json
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import pytest
+import torch
 from safetensors.numpy import load_file
 
 from four_seasons_env import __version__
-from four_seasons_env.agents.planner.learner import PlannerLearner
-from four_seasons_env.agents.training import Update
+from four_seasons_env.agents.training import get_learner
 from four_seasons_env.engine.deals import TRAIN_FROM
-from four_seasons_env.experiments import monitor
 from four_seasons_env.experiments.compare import Compare, compare
-from four_seasons_env.experiments.comparison import summarise_folder
+from four_seasons_env.experiments.comparison import read_results, summarise_folder
 from four_seasons_env.experiments.folders import RUN, STEPS, last_checkpoint, read_log
-from four_seasons_env.experiments.monitor import Progress, validate
 from four_seasons_env.experiments.report import Report, report
 from four_seasons_env.experiments.tables import as_markdown, as_text
 from four_seasons_env.experiments.train import Train, train
 from four_seasons_env.experiments.workers import Workers
-from four_seasons_env.schemas import read_json
+from four_seasons_env.rules import RULES
 from tests.agents.policies import SMALL_RUNS
+from tests.helpers import ROOT, training_deals
 
 pytestmark = pytest.mark.slow
 
@@ -61,48 +62,83 @@ def test_run_folder(finished: Path) -> None:
     assert card["training"]["validation"] == done["best"]
 
 
-@pytest.mark.parametrize("seconds", [0.0, 60.0])
-def test_interrupted_run_continues(
-    seconds: float, finished: Path, tmp_path: Path, monkeypatch
-) -> None:
-    """A run continues from a checkpoint, or starts again without one."""
-    update, calls = PlannerLearner.update, itertools.count()
+TRAIN = """
+import sys
+from four_seasons_env.experiments.train import main
+from four_seasons_env.experiments import monitor
 
-    def interrupted(self: PlannerLearner, done: float) -> Update:
-        if self.steps and next(calls) == 3:
-            raise KeyboardInterrupt
-        return update(self, done)
+monitor.CHECKPOINT_SECONDS = 0.0  # after every update
+main(sys.argv[1:])
+"""
 
-    monkeypatch.setattr(PlannerLearner, "update", interrupted)
-    monkeypatch.setattr(monitor, "CHECKPOINT_SECONDS", seconds)
-    with pytest.raises(KeyboardInterrupt):
-        train(run(tmp_path))
-    monkeypatch.undo()
+
+def kill_at(text: str, *flags: str) -> None:
+    """Train in another process until it has printed a text."""
+    command = [sys.executable, "-c", TRAIN, *flags, "--n-jobs", "1"]
+    process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
+    assert process.stdout
+    while text not in (line := process.stdout.readline()):
+        assert line
+    process.kill()
+    process.communicate()
+
+
+def test_a_killed_run_ends_as_if_it_had_not_been(finished: Path, tmp_path: Path) -> None:
+    """Killed as it starts, and later. A damaged checkpoint is named."""
+    flags = ["--agent", "planner", "--steps", "24", "--validations", "3", "--validation-deals", "8"]
+    out = ["--out", str(tmp_path)]
+    kill_at("learns four-seasons", *flags, *out, "--set", *SMALL_RUNS["planner"])
+    kill_at("validation deals won", "--resume", *out)
+    checkpoint = last_checkpoint(tmp_path)
+    assert checkpoint
+    again = Train(tmp_path, agent="planner", resume=True, workers=HERE)
+    for path in checkpoint.iterdir():
+        whole = path.read_bytes()
+        path.write_bytes(whole[: len(whole) // 2])
+        with pytest.raises(ValueError, match=r"checkpoints/\d+ cannot be resumed from"):
+            train(again)
+        path.write_bytes(whole)
     assert not (tmp_path / "done.json").exists()
-    assert bool(last_checkpoint(tmp_path)) == (seconds == 0.0)
-    train(Train(tmp_path, agent="planner", resume=True, workers=HERE))
+    train(again)
     assert same_outcome(tmp_path, finished)
+    before = (tmp_path / "last" / "model.safetensors").read_bytes()
+    train(again)  # finished: nothing is overwritten
+    assert (tmp_path / "last" / "model.safetensors").read_bytes() == before
 
 
-@pytest.mark.parametrize("validation", [0, 2])
-def test_ctrl_c_in_a_validation_saves(
-    validation: int, finished: Path, tmp_path: Path, monkeypatch
-) -> None:
-    calls = itertools.count()
+@pytest.mark.parametrize("agent", ["next_deal_ppo", "maskable_ppo"])
+def test_ppo_continues_with_new_games(agent: str, tmp_path: Path) -> None:
+    """Weights, optimiser, steps and learning rate are those of the checkpoint."""
+    kind: Any = get_learner(agent)
+    settings = kind.read_settings(SMALL_RUNS[agent])
 
-    def interrupted(*arguments: Any) -> Any:
-        loads = arguments[-1][0] >= TRAIN_FROM  # before the run, with training deals
-        if not loads and next(calls) == validation:
-            raise KeyboardInterrupt
-        return validate(*arguments)
+    def new() -> Any:
+        return kind(RULES["four-seasons"], settings, seed=3)
 
-    monkeypatch.setattr(monitor, "validate", interrupted)
-    with pytest.raises(KeyboardInterrupt):
-        train(run(tmp_path))
-    steps = [8, 16, 24][validation]
-    assert read_json(last_checkpoint(tmp_path) / "monitor.json", Progress).logged_steps == steps
-    train(Train(tmp_path, agent="planner", resume=True, workers=HERE))
-    assert same_outcome(tmp_path, finished)
+    def state(learner: Any) -> list[Any]:
+        return [learner.steps, learner.average.state(), learner.model.get_parameters()]
+
+    learner = new()
+    for _ in range(3):
+        learner.update(0.1)
+    saved = copy.deepcopy(state(learner))
+    learner.save(tmp_path)
+    first = {
+        deal for i in range(settings.games) for deal in training_deals(3 * settings.games + i, 100)
+    }
+    after = []
+    for _ in range(2):
+        again = new()
+        again.load(tmp_path)
+        torch.testing.assert_close(state(again), saved, rtol=0, atol=0)
+        again.update(0.9)
+        assert again.steps == saved[0] + settings.games * settings.n_steps
+        assert {each["lr"] for each in again.model.policy.optimizer.param_groups} == {
+            settings.rate(0.9)
+        }
+        after.append(again.model.get_env().venv.games["deal"].tolist())
+        assert not first & set(after[-1])
+    assert after[0] == after[1]
 
 
 @pytest.mark.parametrize("backend", ["loky", "dask"])
@@ -137,67 +173,26 @@ def test_a_warm_start_uses_planner_weights(finished: Path, tmp_path: Path) -> No
     assert card["training"]["warm_start"] == teacher
 
 
-@pytest.mark.parametrize(
-    ("teacher", "message"),
-    [
-        ("planner", r"other layers .*: add --set layers=\[128,64,64,32\]"),
-        ("heuristic", "must be planner or planner:FOLDER"),
-        ("planner@positions=5", "must be planner or planner:FOLDER"),
-    ],
-)
-def test_a_wrong_warm_start_is_refused(teacher: str, message: str, tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match=message):
-        train(run(tmp_path / "x", rules="florentine", warm_start=teacher))
-    assert not (tmp_path / "x").exists()
-
-
-def test_train_writes_what_the_report_needs(tmp_path: Path) -> None:
-    """Two seeds: from training to the page."""
-    import torch
-
-    flags = {"steps": "300", "validations": 3, "validation_deals": 20}
-    flags["set"] = SMALL_RUNS["maskable_ppo"]
-    for seed in (3, 4):
-        train(
-            Train(tmp_path / "study" / f"maskable_ppo-{seed}", seed=seed, rules="czarina", **flags)
-        )
-    run = tmp_path / "study" / "maskable_ppo-3"
-    for name in (
-        *("run.json", "progress.csv", "done.json"),
-        *("best/model.safetensors", "last/model.json"),
-    ):
-        assert (run / name).stat().st_size > 0
-    assert list(run.glob("events.*")), "TensorBoard"
-    about = json.loads((run / "run.json").read_text())
-    assert about["run"]["seed"] == 3
-    assert about["hyperparameters"]["layers"] == [8, 16, 8]
-    assert about["versions"]["torch"] == torch.__version__
-    log = read_log(run)
-    assert log["validation/win_rate"].count() == 3
-    assert log[STEPS].is_monotonic_increasing
-
-    compared = Compare(
-        out=tmp_path / "y",
-        agents=[
-            "heuristic",
-            *(f"ppo=maskable_ppo:{tmp_path}/study/maskable_ppo-{i}" for i in (3, 4)),
-        ],
-        rules=["czarina"],
-        deals=f"{TRAIN_FROM}-{TRAIN_FROM + 29}",
-        workers=HERE,
-    )
+def test_the_report_shows_what_was_trained(tmp_path: Path) -> None:
+    """Two seeds of PPO: from training to the page."""
+    flags = {"steps": "300", "validations": 3, "validation_deals": 20, "rules": "czarina"}
+    runs = [tmp_path / "study" / f"ppo-{seed}" for seed in (3, 4)]
+    for seed, out in zip((3, 4), runs, strict=True):
+        train(Train(out, seed=seed, set=SMALL_RUNS["maskable_ppo"], **flags))
+        assert list(out.glob("events.*")), "TensorBoard"
+        log = read_log(out)
+        assert log["validation/win_rate"].count() == 3
+        assert log[STEPS].is_monotonic_increasing
+    agents = ["heuristic", *(f"ppo=maskable_ppo:{each}" for each in runs)]
+    deals = f"{TRAIN_FROM}-{TRAIN_FROM + 29}"
+    compared = Compare(tmp_path / "y", agents, ["czarina"], deals, workers=HERE)
     compare(compared)
-    results = pd.read_csv(compared.out / "results.csv")
+    results = read_results(compared.out)
     assert set(results["train_seed"].dropna()) == {3, 4}
-    assert set(results["play"]) == {"deterministic", "stochastic"}
     assert len(results) == 30 * (1 + 2 * 2)
-    page = report(Report([compared.out, tmp_path / "study"]))
-    text = page.read_text()
-    assert "Learning czarina" in text
+    text = report(Report([compared.out, tmp_path / "study"])).read_text()
+    assert "Learning czarina" in text and "Training seeds" in text
     assert text.count("data:image/png") == 2 + 1
-    assert "Training seeds" in text
     assert "http" not in text, "self-contained"
     table = (compared.out / "table.md").read_text()
     assert table == as_markdown(as_text(summarise_folder(compared.out, results, None)))
-    with pytest.raises(FileNotFoundError, match="has no run"):
-        report(Report([tmp_path]))

@@ -2,7 +2,6 @@
 
 import gzip
 import json
-import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -10,30 +9,12 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from four_seasons_env.agents.registry import AGENTS
-from four_seasons_env.engine.deals import TRAIN_FROM
 from four_seasons_env.experiments.compare import Compare, play_all
 from four_seasons_env.experiments.folders import read_table, write_csv
 from four_seasons_env.experiments.verify import Verify, verify
 from four_seasons_env.experiments.verify import main as verify_command
 from four_seasons_env.experiments.workers import Workers
-
-ALONE = Workers(n_jobs=1)
-DEALS = f"{TRAIN_FROM}-{TRAIN_FROM + 19}"
-
-
-@pytest.fixture(scope="module")
-def sent(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A comparison of a sender."""
-    out = tmp_path_factory.mktemp("sent") / "c"
-    play_all(Compare(out, ["heuristic", "greedy"], deals=DEALS, record=True, workers=ALONE))
-    return out
-
-
-@pytest.fixture
-def folder(sent: Path, tmp_path: Path) -> Path:
-    """A copy of the comparison, to damage."""
-    return Path(shutil.copytree(sent, tmp_path / "copy"))
+from tests.agents.players import HERE
 
 
 def games_in(folder: Path, player: str = "heuristic") -> Path:
@@ -54,16 +35,16 @@ def forge_results(folder: Path, change: Callable[[pd.DataFrame], pd.DataFrame]) 
     write_csv(path, change(read_table(path)))
 
 
-def differences(folder: Path, capsys: pytest.CaptureFixture[str]) -> str:
+def differences(run: Compare, capsys: pytest.CaptureFixture[str]) -> str:
     capsys.readouterr()
-    assert not verify(Verify(folder))
+    assert not verify(Verify(run.out))
     printed = capsys.readouterr().out
     assert "NOT verified" in printed
-    return printed
+    return " ".join(printed.split())
 
 
-def test_untouched_results_are_verified(sent: Path, capsys) -> None:
-    assert verify(Verify(sent))
+def test_untouched_results_are_verified(compared: Compare, capsys) -> None:
+    assert verify(Verify(compared.out))
     assert "verified: 40 games replayed" in capsys.readouterr().out
 
 
@@ -134,10 +115,10 @@ def broken_off(path: Path) -> None:
     ],
 )
 def test_edited_games_are_found(
-    folder: Path, capsys, harm: Callable[[Path], None], message: str
+    copied: Compare, capsys, harm: Callable[[Path], None], message: str
 ) -> None:
-    harm(games_in(folder))
-    assert message in " ".join(differences(folder, capsys).split())
+    harm(games_in(copied.out))
+    assert message in differences(copied, capsys)
 
 
 # --- results --------------------------------------------------------------------------------------
@@ -162,59 +143,52 @@ def with_value(column: str, value: object) -> Callable[[pd.DataFrame], pd.DataFr
     ],
 )
 def test_edited_rows_are_found(
-    folder: Path, capsys, change: Callable[[pd.DataFrame], pd.DataFrame], message: str
+    copied: Compare, capsys, change: Callable[[pd.DataFrame], pd.DataFrame], message: str
 ) -> None:
-    forge_results(folder, change)
-    assert message in " ".join(differences(folder, capsys).split())
+    forge_results(copied.out, change)
+    assert message in differences(copied, capsys)
 
 
-def test_exit_status(folder: Path) -> None:
-    verify_command([str(folder)])
-    forge_results(folder, with_value("won", True))
+def test_exit_status(copied: Compare) -> None:
+    verify_command([str(copied.out)])
+    forge_results(copied.out, with_value("won", True))
     with pytest.raises(SystemExit, match="1"):
-        verify_command([str(folder)])
+        verify_command([str(copied.out)])
 
 
 # --- recorded games -------------------------------------------------------------------------------
 
 
 @pytest.mark.slow
-def test_games_do_not_depend_on_workers(tmp_path: Path, monkeypatch) -> None:
-    for name in ("heuristic", "random"):
-        monkeypatch.setitem(AGENTS, name, replace(AGENTS[name], block=5))
+def test_games_do_not_depend_on_workers(tmp_path: Path) -> None:
+    """Of an agent that draws random numbers, in blocks of 5 deals."""
     for n_jobs in (1, 2):
-        run = Compare(tmp_path / str(n_jobs), ["heuristic", "random"], deals=DEALS, record=True)
+        run = Compare(tmp_path / str(n_jobs), [f"{HERE}:seeded"], deals="0-19", record=True)
         play_all(replace(run, workers=Workers(n_jobs=n_jobs)))
     paths = [path.relative_to(tmp_path / "1") for path in (tmp_path / "1").rglob("*.jsonl.gz")]
-    assert len(paths) == 10
+    assert len(paths) == 2 * 4
     for path in paths:
         assert (tmp_path / "1" / path).read_bytes() == (tmp_path / "2" / path).read_bytes()
 
 
-def test_missing_games_are_played(sent: Path, folder: Path) -> None:
-    run = Compare(folder, ["heuristic", "greedy"], deals=DEALS, record=True, workers=ALONE)
+def test_missing_games_are_played(compared: Compare, copied: Compare) -> None:
     for harm in (gone, cut, one_less):
-        harm(games_in(folder))
-        kept = games_in(folder, "greedy").stat().st_mtime_ns
-        play_all(run)
-        assert games_in(folder).read_bytes() == games_in(sent).read_bytes()
-        assert games_in(folder, "greedy").stat().st_mtime_ns == kept
-        assert verify(Verify(folder))
+        harm(games_in(copied.out))
+        kept = games_in(copied.out, "A").stat().st_mtime_ns
+        play_all(copied)
+        assert games_in(copied.out).read_bytes() == games_in(compared.out).read_bytes()
+        assert games_in(copied.out, "A").stat().st_mtime_ns == kept
+        assert verify(Verify(copied.out))
 
 
-def test_games_can_be_recorded_later(tmp_path: Path, sent: Path) -> None:
-    run = Compare(tmp_path, ["heuristic", "greedy"], deals=DEALS, workers=ALONE)
+def test_games_can_be_recorded_later(tmp_path: Path, compared: Compare) -> None:
+    """Also of several rule sets."""
+    run = replace(compared, out=tmp_path, rules=["four-seasons", "czarina"], record=False)
     play_all(run)
     assert not list(tmp_path.rglob("*.gz"))
     with pytest.raises(ValueError, match="has no games: compare with --record"):
         verify(Verify(tmp_path))
     play_all(replace(run, record=True))
-    assert games_in(tmp_path).read_bytes() == games_in(sent).read_bytes()
-
-
-def test_rule_sets_and_blocks_are_verified(tmp_path: Path, monkeypatch, capsys) -> None:
-    monkeypatch.setitem(AGENTS, "random", replace(AGENTS["random"], block=4))
-    rules = ["czarina", "pysolfc/corners", "simplicity"]
-    play_all(Compare(tmp_path, ["random"], rules, "0-9", record=True, workers=ALONE))
+    (path,) = tmp_path.glob("parts/four-seasons/heuristic-*/*.jsonl.gz")
+    assert path.read_bytes() == games_in(compared.out).read_bytes()
     assert verify(Verify(tmp_path))
-    assert "verified: 30 games" in capsys.readouterr().out

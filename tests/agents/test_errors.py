@@ -1,0 +1,293 @@
+"""Wrong use of agents: what is called, the error, and what it says. Each check is tested once."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from four_seasons_env.agents import make_agent, policy
+from four_seasons_env.agents.learned.ppo import MaskablePpoSettings, NextDealPpoSettings
+from four_seasons_env.agents.names import convert_options, split_name
+from four_seasons_env.agents.network.evaluation import dense_layer
+from four_seasons_env.agents.planner.chances import Judge
+from four_seasons_env.agents.planner.luck import LuckMeter
+from four_seasons_env.agents.policy_files import (
+    CARD_FILE,
+    WEIGHTS_FILE,
+    PolicyFileError,
+    load_policy,
+    save_policy,
+)
+from four_seasons_env.agents.registry import PLAYS, AnswerError
+from four_seasons_env.agents.training import make_settings, read_settings
+from four_seasons_env.experiments.play import play_deals
+from four_seasons_env.experiments.players import find_players
+from four_seasons_env.rules import RULES
+from tests.agents.players import HERE, Floats, plain
+from tests.agents.policies import (
+    candidate_card,
+    candidate_weights,
+    layers,
+    move_card,
+    move_weights,
+)
+from tests.helpers import ROOT
+
+DEFAULT = RULES["four-seasons"]
+Call = Callable[[Path], Any]
+"""What is called, with an empty folder."""
+
+
+# --- what is called -------------------------------------------------------------------------------
+
+
+def agent(name: str, **options: Any) -> Call:
+    return lambda _: make_agent(name, **options)
+
+
+def players(*names: str) -> Call:
+    """The players of a comparison."""
+    return lambda _: find_players(map(split_name, names), "four-seasons")
+
+
+def answers(function: Any, env: str = "FourSeasons-v0") -> Call:
+    """A policy that is played."""
+    return lambda _: play_deals(policy(env, plays="stochastic")(function)(DEFAULT), DEFAULT, [7])
+
+
+def option(**text: str) -> Call:
+    def made(on: bool = False) -> None:
+        """Has an option."""
+
+    return lambda _: convert_options("mine", made, text, text=True)
+
+
+SCHEMAS = {"maskable_ppo": MaskablePpoSettings, "next_deal_ppo": NextDealPpoSettings}
+
+
+def settings(*flags: str, name: str = "maskable_ppo", lines: str = "") -> Call:
+    """Hyperparameters of flags, and of a file to which lines are added."""
+
+    def read(folder: Path) -> None:
+        path = folder / f"{name}.yaml"
+        path.write_text((ROOT / f"agents/learned/{name}.yaml").read_text() + lines)
+        read_settings(SCHEMAS[name], path, flags)
+
+    return read
+
+
+def saved(folder: Path, name: str = "maskable_ppo", rules: str = "four-seasons") -> Path:
+    """The folder of a policy."""
+    if name == "maskable_ppo":
+        save_policy(folder, move_card(RULES[rules]), move_weights())
+    else:
+        save_policy(folder, candidate_card(RULES[rules]), candidate_weights())
+    return folder
+
+
+def of_other_rules(trained: str, played: str, name: str = "maskable_ppo") -> Call:
+    return lambda folder: load_policy(saved(folder, rules=trained), name, RULES[played])
+
+
+def with_card(name: str = "maskable_ppo", **fields: object) -> Call:
+    """A policy whose card has other values."""
+
+    def load(folder: Path) -> None:
+        path = saved(folder, name) / CARD_FILE
+        path.write_text(json.dumps(json.loads(path.read_text()) | fields))
+        make_agent(f"{name}:{folder}")
+
+    return load
+
+
+def with_file(name: str, damage: Callable[[bytes], bytes]) -> Call:
+    """A policy with a damaged file."""
+
+    def load(folder: Path) -> None:
+        path = saved(folder) / name
+        path.write_bytes(damage(path.read_bytes()))
+        load_policy(folder, "maskable_ppo", DEFAULT)
+
+    return load
+
+
+def half(data: bytes) -> bytes:
+    return data[: len(data) // 2]
+
+
+def one_bit(data: bytes) -> bytes:
+    """Of the last weight: the file is as long as before, and still safetensors."""
+    return data[:-1] + bytes([data[-1] ^ 1])
+
+
+def with_nan(folder: Path) -> None:
+    weights = move_weights()
+    next(iter(weights.values()))[0, 0] = np.nan
+    save_policy(folder, move_card(DEFAULT), weights)
+    make_agent(f"maskable_ppo:{folder}")
+
+
+def layer(name: str, inputs: int) -> Call:
+    return lambda _: dense_layer(layers(["x"], [4, 3]), name, inputs, 3)
+
+
+def sb3_model(name: str, next_deal: bool, observation: str, extractor: str = "") -> Call:
+    """A model of Stable-Baselines3 on an environment that does not suit it."""
+
+    def make(_: Path) -> None:
+        from sb3_contrib import MaskablePPO
+
+        from four_seasons_env.adapters import sb3
+        from four_seasons_env.agents import CandidatePolicy, TableEncoder
+        from four_seasons_env.agents.learned.move_policy import MovePolicy
+
+        kind = {"moves": MovePolicy, "candidates": CandidatePolicy}[name]
+        env = sb3.FourSeasonsNextDealVecEnv if next_deal else sb3.FourSeasonsVecEnv
+        options = {"features_extractor_class": TableEncoder} if extractor else None
+        MaskablePPO(kind, env(2, observation=observation), policy_kwargs=options)
+
+    return make
+
+
+# --- what it says ---------------------------------------------------------------------------------
+
+NAMES = [
+    (agent("heuristik"), ValueError, "did you mean 'heuristic'"),
+    (agent("planer:runs/x"), ValueError, "unknown agent 'planer', .*did you mean 'planner'"),
+    (agent("random:runs/x"), ValueError, "has no weights"),
+    (agent("maskable_ppo:runs/nowhere"), FileNotFoundError, "no weights at runs/nowhere"),
+    (agent("=heuristic"), ValueError, "a label must not be empty"),
+    (agent("planner:me@x.org/x"), ValueError, "'x.org/x' .* is not an option.*must be without @"),
+    (agent("planner:runs/a:b"), ValueError, "must be without : ,: rename 'runs/a:b'"),
+    (agent("planner:a=1,b=3"), ValueError, "must be without : ,: rename 'a=1,b=3'"),
+    (agent("__main__:mine"), ValueError, r"save it in my_module\.py and write my_module:mine"),
+    (agent("no_module:First"), ValueError, "agent 'no_module', and no module 'no_module'"),
+    (agent(f"{HERE}:Firrst"), ValueError, "has no 'Firrst': did you mean 'First'"),
+]
+OPTIONS = [
+    (agent("rollout@worlds"), ValueError, "is not an option"),
+    (agent("rollout@world=4"), ValueError, "no option 'world': did you mean 'worlds'"),
+    (agent("rollout", world=4), ValueError, "no option 'world': did you mean 'worlds'"),
+    (agent(f"{HERE}:First@depth=2"), ValueError, "no option 'depth': it takes none"),
+    (agent("maskable_ppo@deterministic=true"), ValueError, "choose .* with --play"),
+    (agent(f"{HERE}:seeded@train_sed=3"), ValueError, "did you mean 'train_seed'"),
+    (agent("rollout@worlds=2,worlds=3"), ValueError, "option 'worlds' is given twice"),
+    (agent("rollout@worlds=0"), ValueError, "worlds must be a positive integer, not 0"),
+    (agent("rollout@worlds=2.5"), ValueError, r"number, 0 or more, not '2\.5' \(default 16\)"),
+    (agent("rollout", worlds=2.5), ValueError, "worlds of agent 'rollout' must be a whole"),
+    (agent("planner@positions=abc"), ValueError, "positions of agent 'planner' must be a whole"),
+    (agent("next_deal_ppo@value_weight=nan"), ValueError, "a number, 0 or more, not 'nan'"),
+    (option(on="maybe"), ValueError, "on of agent 'mine' must be true or false, not 'maybe'"),
+    (agent("next_deal_ppo@endings=serch"), ValueError, "'serch': did you mean 'search'"),
+    (agent("rollout@base=gredy"), ValueError, "did you mean 'greedy'"),
+    (agent("finisher@base=heuristics"), ValueError, "unknown agent 'heuristics'"),
+    (agent("finisher@base=finisher"), ValueError, "another agent, such as 'heuristic', not 'fin"),
+]
+PLAYERS = [
+    (agent(f"{HERE}:Short"), ValueError, r"has no act\(games, masks, rng\)"),
+    (agent(f"{HERE}:OddMask"), ValueError, "has mask 'legall': did you mean 'legal'"),
+    (agent(f"{HERE}:OddPlays"), ValueError, "plays 'stochastc': did you mean 'stochastic'"),
+    (agent(f"{HERE}:Untold"), ValueError, "kind of agent .* must be a text, not None"),
+    (players(f"{HERE}:Lettered"), ValueError, "train_seed of agent .* must be a whole .*, not 'a'"),
+    (
+        lambda _: play_deals(Floats(), DEFAULT, [7]),
+        AnswerError,
+        "Floats must .*, not float64",
+    ),
+    # One label is several training seeds of one agent.
+    (players(f"own={HERE}:First", f"own={HERE}:First"), ValueError, "have the same label 'own'"),
+    (players(f"own={HERE}:First", f"own={HERE}:Last"), ValueError, "label 'own': rename one"),
+    (players(f"own={HERE}:First", "own=heuristic"), ValueError, "label 'own': rename one"),
+]
+POLICIES = [
+    (agent(f"{HERE}:plain"), ValueError, "say for which environment, with @policy"),
+    (lambda _: policy("FourSeasons-v1", plays=()), ValueError, "did you mean 'FourSeasons-v0'"),
+    (lambda _: policy("FourSeasons-v0", plays=(), observtion=""), ValueError, "mean 'observation'"),
+    (lambda _: policy("FourSeasons-v0", plays=(), block=0), ValueError, "block must be a positive"),
+    (
+        lambda _: policy("FourSeasons-v0", plays=PLAYS)(plain),
+        TypeError,
+        r"must decorate a function f\(observations, masks, rng, deterministic\), not",
+    ),
+    (answers(5), TypeError, r"must decorate a function f\(observations, masks, rng\), not 5"),
+    (answers(lambda *_: [[1]]), AnswerError, r"integers of shape \(1,\), not int64 of"),
+    (answers(lambda *_: ([0], None)), AnswerError, r"\(1,\), not a tuple of unequal parts"),
+    (answers(lambda *_: [99], "FourSeasonsNextDeal-v0"), AnswerError, "action 99 is not offered"),
+]
+HYPERPARAMETERS = [
+    (settings("learning_rat=1"), ValueError, "'learning_rat' of maskable_ppo: did you mean 'lear"),
+    (settings("learning_rate=fast"), ValueError, "is 'fast': Expected `float`, got `str`"),
+    (settings("learning_rate=.nan"), ValueError, "learning_rate is nan: Expected `float`"),
+    (settings("games=1.5"), ValueError, "games is 1.5: Expected `int`"),
+    (settings("gamma=1.5"), ValueError, "gamma is 1.5: Expected `float` <= 1.0"),
+    (settings("layers=[8, 0]"), ValueError, r"layers is .*: Expected `int` >= 1 - at `\$\[1\]`"),
+    (settings("layers=[8, 8, 8]"), ValueError, "three numbers .*, the second a multiple of 16"),
+    (settings("layers=[8,8]", name="next_deal_ppo"), ValueError, "layers must be four numbers"),
+    (settings("order=advise", name="next_deal_ppo"), ValueError, "'advise': did you mean 'advice'"),
+    (settings("mask=repeats"), ValueError, "unknown mask 'repeats': did you mean 'no_repeats'"),
+    (settings("games=["), ValueError, "games is not YAML"),
+    (settings("gamma"), ValueError, "key=value"),
+    (settings("games={a: 1, a: 3}"), ValueError, "games is not YAML: 'a' must be given once"),
+    (settings("gamma=1", "gamma=0.5"), ValueError, "hyperparameter 'gamma' must be given once"),
+    (settings(lines="gamma: 0.5\n"), ValueError, r"ppo\.yaml is not YAML: 'gamma' must be given "),
+    (
+        lambda _: make_settings(MaskablePpoSettings, {"games": 4}, "maskable_ppo"),
+        ValueError,
+        "maskable_ppo: Object missing required field `reward`",
+    ),
+]
+FILES = [
+    *(
+        (with_file(WEIGHTS_FILE, harm), PolicyFileError, "/model.safetensors is")
+        for harm in (half, one_bit, lambda _: b"")
+    ),
+    *(
+        (with_file(CARD_FILE, harm), PolicyFileError, "/model.json is")
+        for harm in (half, one_bit, lambda _: b"")
+    ),
+    (with_nan, PolicyFileError, "must have finite numbers"),
+    (of_other_rules("florentine", "pysolfc/florentine"), PolicyFileError, "=True .here False"),
+    (of_other_rules("czarina", "czarina-1898"), PolicyFileError, "limited_redeal=False .here True"),
+    (of_other_rules("czarina", "four-seasons"), PolicyFileError, "than 'four-seasons'.*spaces"),
+    (
+        of_other_rules("czarina", "czarina", "next_deal_ppo"),
+        PolicyFileError,
+        "'next_deal_ppo', not",
+    ),
+    (with_card(layers=[8, 32, 8]), PolicyFileError, r"weight must be of shape \(40, 8\), not"),
+    (with_card(layers=[8, 8, 8]), PolicyFileError, "the second a multiple of 16"),
+    (with_card(layers=5), PolicyFileError, r"Expected `array`, got `int` - at `\$.layers`"),
+    (with_card(mask="../x"), PolicyFileError, r"legal\|distinct.* - at `\$.mask`"),
+    (with_card(colour="red"), PolicyFileError, "unknown 'colour'"),
+    (with_card("next_deal_ppo", layers=[8, 4, 8, 9]), PolicyFileError, r"\(9, 20\), not \(8, 20\)"),
+    (with_card("next_deal_ppo", decisions={}), PolicyFileError, "must be .*'candidates', "),
+    (layer("x", 5), PolicyFileError, r"x.weight must be of shape \(3, 5\), not \(3, 4\)"),
+    (layer("y", 4), PolicyFileError, r"y.weight must be of shape \(3, 4\), not missing"),
+    (lambda _: Judge(RULES["simplicity"]), FileNotFoundError, "planner/simplicity: model.json is"),
+    (
+        lambda _: LuckMeter(DEFAULT.replace(name="four-season")),
+        FileNotFoundError,
+        "did you mean 'four-seasons'",
+    ),
+]
+MODELS = [  # slow: they compile environments
+    (sb3_model("moves", False, "tops"), ValueError, 'needs observation="places" of .* not Box'),
+    (sb3_model("candidates", False, "tops", "table"), ValueError, "needs FourSeasonsNextDeal-v0"),
+    (sb3_model("candidates", True, "cards", "table"), ValueError, "needs FourSeasonsNextDeal-v0"),
+    (sb3_model("candidates", True, "cards"), TypeError, "features_extractor_class"),
+]
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "says"),
+    [
+        *(*NAMES, *OPTIONS, *PLAYERS, *POLICIES, *HYPERPARAMETERS, *FILES),
+        *(pytest.param(*row, marks=pytest.mark.slow) for row in MODELS),
+    ],
+)
+def test_wrong_use(call: Call, error: type[Exception], says: str, tmp_path: Path) -> None:
+    with pytest.raises(error, match=says):
+        call(tmp_path)

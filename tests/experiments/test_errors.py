@@ -1,0 +1,245 @@
+"""Wrong use of commands: the command line, and the one line that it prints. Nothing is written."""
+
+import dataclasses
+import json
+import re
+import shlex
+from collections.abc import Callable
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+import four_seasons_env
+from four_seasons_env.__main__ import main
+from four_seasons_env.engine.deals import TRAIN_FROM
+from four_seasons_env.experiments.compare import Compare
+from four_seasons_env.experiments.folders import ROOT
+from four_seasons_env.experiments.summary import summarise
+from four_seasons_env.experiments.train import Train
+from four_seasons_env.records import Record, append_record
+from tests.agents.players import HERE
+from tests.helpers import cards_in_order
+
+DECK = " ".join(cards_in_order())
+WITHOUT_OUT = ("play", "rules", "solve", "verify", "trian")
+
+FLAGS = [
+    ("trian", "unknown command 'trian': did you mean 'train'?"),
+    ("compare --agents heuristik", "did you mean 'heuristic'"),
+    ("compare --agents", "at least one agent"),
+    ("compare --agents random --rules", "one rule set"),
+    ("compare --agents random --rules all czarina", "all"),
+    ("compare --agents random --rules aa", "unknown rules 'aa'"),
+    ("compare --agents random --n-jobs 0", "--n-jobs must be 1 or more"),
+    ("compare --agents random --seed -1", "--seed must be a whole number from 0"),
+    ("compare --agents random --deals 0-99999999999", "--deals must be 10,000,000 deals or fewer"),
+    ("compare --agents maskable_ppo:nowhere/*", "no weights at nowhere/"),
+    ("compare --agents random --census nowhere", "nowhere has no census"),
+    ("compare --agents random --rules simplicity --luck", "no planner"),
+    ("compare --agents ceiling=heuristic", "another row of the table"),
+    ("compare --agents 'a\nb=heuristic'", "printable"),
+    ("compare --agents _a=heuristic", "without _ at its start"),
+    (f"compare --agents {'a' * 61}=heuristic", "at most 60 characters long"),
+    (f"compare --agents {HERE}:Deep", "missing 1 required positional argument: 'depth'"),
+    ("demo --rules czarena", "did you mean 'czarina'"),
+    ("play --rules czarena", "did you mean 'czarina'"),
+    ("play --deck ''", "missing: AC AS"),
+    (f"play --deck '{DECK}' --deal 17", "give --deal or --deck, not both"),
+    ("play --port 99999", "--port must be 0 to 65535, not 99999"),
+    ("play --host 192.0.2.1", "cannot listen on 192.0.2.1:8752"),
+    ("play --record .", ".: Is a directory"),
+    ("report", "at least one folder"),
+    ("report nowhere", "nowhere has no run: it must contain results.csv"),
+    ("review --agent planer", "did you mean 'planner'"),
+    ("review --agent planner:nowhere", "no weights at nowhere"),
+    ("review --seconds 0", "--seconds must be more than 0"),
+    ("rules czarena", "did you mean 'czarina'"),
+    ("solve --rules czarena", "did you mean 'czarina'"),
+    ("solve --seconds -1", "--seconds must be more than 0, not -1"),
+    ("solve --seed -1", "seed must be 0 to 2^64 - 1, not -1"),
+    ("train --agent maskable_pop", "did you mean 'maskable_ppo'"),
+    ("train --seed -1", "--seed must be a whole number from 0"),
+    ("train --minutes -1", "--minutes must be a number of minutes above 0"),
+    ("train --steps 0", "--steps must be a positive number"),
+    ("train --steps inf", "--steps must be a positive number"),
+    ("train --set gamma=1 --set games=4", "--set must be given once"),
+    ("train --resume", "no run to resume"),
+    ("train --agent planner --n-jobs 0", "--n-jobs must be 1 or more"),
+    ("train --agent planner --cluster x:1", "--backend must be dask or ray"),
+    ("train --agent maskable_ppo --n-jobs 2", "learns in one process"),
+    ("train --agent planner --warm-start heuristic", "must be planner or planner:FOLDER"),
+    ("train --agent planner --warm-start planner@positions=5", "must be planner or planner:FOLDER"),
+    (
+        "train --agent planner --warm-start planner --set layers=[8,8,8,8]",
+        "add --set layers=[128,64,192,64]",
+    ),
+    ("verify nowhere", "nowhere has no comparison: compare.json is missing"),
+]
+
+
+def refused(command: str, capsys: pytest.CaptureFixture[str]) -> str:
+    """The line that a command prints which ends with status 2."""
+    with pytest.raises(SystemExit) as stopped:
+        main(shlex.split(command))
+    printed = capsys.readouterr()
+    assert stopped.value.code == 2
+    assert not printed.out
+    (line,) = printed.err.splitlines()
+    assert line.startswith("error: ")
+    return line
+
+
+def files_of(folder: Path) -> dict[Path, bytes]:
+    return {
+        path: path.read_bytes()
+        for path in folder.rglob("*")
+        if path.is_file() and path.name[0] != "."
+    }
+
+
+@pytest.mark.parametrize(("command", "says"), FLAGS)
+def test_wrong_flags(command: str, says: str, tmp_path: Path, capsys) -> None:
+    name, out, before = (
+        command.split(maxsplit=1)[0],
+        tmp_path / "x",
+        (ROOT / "README.md").read_bytes(),
+    )
+    if name == "play":
+        pytest.importorskip("uvicorn", reason="the server needs the extra 'play'")
+    assert says in refused(command + f" --out {out}" * (name not in WITHOUT_OUT), capsys)
+    assert not out.exists()
+    assert (ROOT / "README.md").read_bytes() == before
+
+
+# --- folders that hold something else, or are damaged ---------------------------------------------
+
+Change = Callable[[Path], object]
+
+
+def write(name: str, text: str = "mine") -> Change:
+    """A file beside the comparison, in a new folder if necessary."""
+
+    def change(folder: Path) -> None:
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_text(text)
+
+    return change
+
+
+def manifest(**fields: object) -> Change:
+    """Other values in the manifest of the comparison."""
+
+    def change(folder: Path) -> None:
+        path = folder / "c" / "compare.json"
+        path.write_text(json.dumps(json.loads(path.read_text()) | fields))
+
+    return change
+
+
+def results(change: Callable[[list[str]], list[str]]) -> Change:
+    """Other lines in the results of the comparison."""
+
+    def changed(folder: Path) -> None:
+        path = folder / "c" / "results.csv"
+        path.write_text("".join(change(path.read_text().splitlines(keepends=True))))
+
+    return changed
+
+
+def training(*others: str) -> Change:
+    """A run that was started with seed 0, and other files."""
+
+    def change(folder: Path) -> None:
+        run = dataclasses.asdict(Train(Path("x")))
+        about = {"run": run, "rules": {}, "hyperparameters": {}, "command": "train"}
+        write("x/run.json", json.dumps(about, default=str))(folder)
+        for name in others:
+            write(f"x/{name}", "{}")(folder)
+
+    return change
+
+
+def games(folder: Path) -> None:
+    """Recorded games, the second of which was interrupted."""
+    append_record(folder / "games.jsonl", Record("czarina", (), deal=3))
+    with (folder / "games.jsonl").open("a") as file:
+        file.write('{"rules": "czarina", "mov')
+    append_record(folder / "games.jsonl", Record("simplicity", ("deal",), deal=17))
+
+
+def nothing(folder: Path) -> None:
+    """The comparison as it is."""
+
+
+DEALS = f"{TRAIN_FROM}-{TRAIN_FROM + 19}"
+AGAIN = f"compare --record --n-jobs 1 --out @/c --deals {DEALS}"
+BOTH = f"{AGAIN} --agents heuristic A=greedy"
+FEWER = BOTH.replace(DEALS, f"{TRAIN_FROM}-{TRAIN_FROM + 5}")
+HOLDS = "@/c holds a comparison "
+CENSUS = "rules,deal,status\nfour-seasons,1,won\nfour-seasons,2,won\nfour-seasons,1,won\n"
+CENSUSED = "compare --agents random --census @/x --out @/y"
+REVIEWED = "review --record @/games.jsonl --out @/page.html"
+NOT_EMPTY = "@/x is not empty and has no "
+
+FOLDERS = [
+    (
+        nothing,
+        f"{AGAIN} --agents heuristic A=heuristic",
+        f"{HOLDS}of 'A' .* as greedy, not as heuristic",
+    ),
+    (nothing, f"{AGAIN} --agents heuristic", f"{HOLDS}of 'A' .*, which this one leaves out"),
+    (nothing, f"{BOTH} --rules czarina", f"{HOLDS}.*four-seasons, .*, which this one leaves out"),
+    (nothing, f"{BOTH} --seed 1", f"{HOLDS}with seed 0, not 1.*choose a new folder"),
+    (nothing, FEWER, f"{HOLDS}on the deals {DEALS}, which "),
+    (
+        manifest(version="0.0.9"),
+        BOTH,
+        f"of version 0.0.9, not {four_seasons_env.__version__}: choose a new folder",
+    ),
+    (
+        manifest(luck={"four-seasons": "another"}),
+        f"{BOTH} --luck",
+        "with luck by another, not plan",
+    ),
+    (write("c/compare.json", ""), BOTH, r"compare\.json"),
+    (write("c/compare.json", '{"seed": 0}'), BOTH, r"compare\.json"),
+    (write("x/results.csv", CENSUS), CENSUSED, "has deal 1 of four-seasons twice"),
+    (write("x/results.csv", "deal\n1\n"), CENSUSED, "must have the columns rules, deal and status"),
+    (write("x/done.json"), "compare --agents random --out @/x", f"{NOT_EMPTY}comparison"),
+    (write("x/run.json"), "compare --agents random --out @/x", f"{NOT_EMPTY}comparison"),
+    (write("x/compare.json"), "train --out @/x", f"{NOT_EMPTY}training"),
+    (write("x/thesis.tex"), "train --out @/x", f"{NOT_EMPTY}training"),
+    (training(), "train --out @/x", "is unfinished: resume it"),
+    (training("done.json"), "train --out @/x", r"is finished: .*--resume.*--out"),
+    (training(), "train --resume --seed 5 --out @/x", "started with seed 0, not 5"),
+    (results(lambda lines: lines[: len(lines) // 2]), "report @/c", r"results\.csv"),
+    (results(lambda lines: []), "report @/c", r"results\.csv"),
+    (results(lambda lines: [*lines, *lines[1:]]), "report @/c", r"results\.csv"),
+    (nothing, "report @/c --census nowhere", "nowhere has no census"),
+    (write("mine.csv", "steps,won\n0,0\n"), "report @/mine.csv", "has no column win_rate"),
+    (write("mine.csv", "steps,win_rate\n0,25\n"), "report @/mine.csv", "a win_rate of 0 to 1"),
+    (write("mine.csv", "steps,win_rate\nx,.5\n"), "report @/mine.csv", "numbers as steps"),
+    (games, f"{REVIEWED} --line 2", r"games\.jsonl, line 2: a record must be a JSON object"),
+    (games, f"{REVIEWED} --line 4", "has no game in line 4"),
+    (games, "review --record @/games.jsonl", "give --out page.html, --gif game.gif or both"),
+    (games, "review --record @/games.jsonl --gif @/x.png", r"must be \.gif, not '\.png'"),
+]
+
+
+@pytest.mark.parametrize(("change", "command", "says"), FOLDERS)
+def test_a_folder_is_refused_and_stays(
+    change: Change, command: str, says: str, copied: Compare, tmp_path: Path, capsys
+) -> None:
+    change(tmp_path)
+    before = files_of(tmp_path)
+    line = refused(command.replace("@", str(tmp_path)), capsys)
+    assert re.search(says.replace("@", re.escape(str(tmp_path))), line)
+    assert files_of(tmp_path) == before
+
+
+def test_seeds_need_the_same_deals() -> None:
+    rows = {"agent": "a", "play": "-", "rules": "r", "won": True, "cards_up": 52, "moves": 9}
+    played = pd.DataFrame({"train_seed": [0, 0, 1], "deal": [1, 2, 1], "seconds": 0.1, **rows})
+    with pytest.raises(ValueError, match="seeds of 'a' did not play the same deals"):
+        summarise(played)
