@@ -33,6 +33,10 @@ def comparison(out: Path, *agents: str, deals: str = DEALS) -> Compare:
     return Compare(out=out, agents=list(agents), deals=deals, play=["deterministic"], workers=ALONE)
 
 
+SEEDS = [("first", 0), ("again", 0), ("other", 1)]
+"""Folders of comparisons and their seeds."""
+
+
 def without_times(results: pd.DataFrame) -> pd.DataFrame:
     return results.drop(columns="seconds")
 
@@ -73,6 +77,12 @@ def test_any_range_of_deals_gives_the_same_games(tmp_path: Path) -> None:
     games = [list(read_games(folder)) for folder in (run.out, grown.out)]
     assert games[0] == games[1]
     assert play_game(name, "four-seasons", 21) == games[0][5]
+
+
+def test_the_seed_decides_the_games(tmp_path: Path) -> None:
+    runs = [replace(comparison(tmp_path / name, "random"), seed=seed) for name, seed in SEEDS]
+    first, again, other = (play_all(run)["moves"].tolist() for run in runs)
+    assert first == again != other
 
 
 def read_games(folder: Path) -> Iterator[Record]:

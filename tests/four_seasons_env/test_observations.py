@@ -59,27 +59,9 @@ def cards_by_the_table(game: Game) -> list[float]:
     return slots
 
 
-def places_by_the_table(game: Game) -> list[int]:
-    """The table of `places`."""
-    stock_is_known = game.redeals_left < game.rules.redeals
-    places, counts = [], []
-    for suit in SUITS:
-        base = RANKS.index(game.bases[suit][0])
-        for step in range(game.rules.ranks):
-            card = RANKS[(base + step) % game.rules.ranks] + suit
-            piles = [game.stock, game.foundations[suit], game.waste, *game.tableau]
-            (place,) = [number for number, pile in enumerate(piles) if card in pile]
-            places.append(place)
-            number = game.stock.index(card) + 1 if place == 0 and stock_is_known else 0
-            counts.append(len(piles[place]) - piles[place].index(card) - 1 if place > 1 else number)
-    base = RANKS.index(game.bases["C"][0])
-    return [*places, *counts, base, game.stock_size, game.redeals_left]
-
-
 def check_slots(game: Game) -> None:
     np.testing.assert_allclose(observe(game, "tops"), tops_by_the_table(game), atol=1e-6)
     np.testing.assert_allclose(observe(game, "cards"), cards_by_the_table(game), atol=1e-6)
-    assert observe(game, "places").tolist() == places_by_the_table(game)
 
 
 @given(positions())
@@ -127,3 +109,58 @@ def test_cards_shows_all_that_is_public(game, data):
     after = game.copy()
     after.play(data.draw(st.sampled_from(game.legal_moves())))
     assert (observe(after, "cards") != observe(game, "cards")).any()
+
+
+def places_from_cards(rules: Rules, cards: np.ndarray) -> list[int]:
+    """The observation `places`, from `cards` alone."""
+    count, piles, ranks = rules.cards, rules.piles, rules.ranks
+    tops = cards[: -count * (piles + 5)]
+    places, counts = [], []
+    for card in cards[len(tops) :].reshape(count, piles + 5):
+        places.append(card[: piles + 3].tolist().index(1))
+        counts.append(round(card[piles + 3 :].sum() * count))  # one of the two is 0
+    numbers = tops[: len(tops) - (ranks + 4) * rules.limited_redeal]
+    base = numbers[-3 - ranks : -3].tolist().index(1)
+    return [*places, *counts, base, round(numbers[-3] * count), round(numbers[-1] * 2)]
+
+
+def cards_from_places(rules: Rules, seen: np.ndarray) -> list[float]:
+    """The observation `cards`, from `places` alone."""
+    count, piles, ranks = rules.cards, rules.piles, rules.ranks
+    places, counts = seen[: 2 * count].reshape(2, count).tolist()
+    base, stock, redeals = seen[2 * count :].tolist()
+    both = list(zip(places, counts, strict=True))
+
+    def face_up(place: int, number: int) -> list[float]:
+        card = both.index((place, number)) if (place, number) in both else None
+        rank, suit = (None, None) if card is None else (card % ranks, card // ranks)
+        return one_hot(rank, ranks) + one_hot(suit, 4)
+
+    slots = []
+    for place in [*range(3, 3 + piles), 2]:
+        slots += face_up(place, 0)
+    for suit in range(4):
+        slots += one_hot(places[suit * ranks : (suit + 1) * ranks].count(1), ranks + 1)
+    slots += [places.count(3 + pile) / count for pile in range(piles)]
+    slots += [*one_hot(base, ranks), stock / count, places.count(2) / count, redeals / 2]
+    if rules.limited_redeal:
+        slots += face_up(0, 1)
+    for place, number in both:
+        share = number / count
+        slots += [*one_hot(place, piles + 3), *([0, share] if place == 0 else [share, 0])]
+    return slots
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_places_and_cards_give_each_other(name):
+    rules, redealt = RULES[name], False
+    for deal in range(3):
+        game = Game(rules, deal)
+        for step, move in enumerate(random_moves(game, deal, 400)):
+            game.play(move)
+            redealt |= game.redeals_left < rules.redeals
+            if step % 5 == 0 or game.is_over:
+                cards, places = observe(game, "cards"), observe(game, "places")
+                assert places.tolist() == places_from_cards(rules, cards)
+                np.testing.assert_allclose(cards, cards_from_places(rules, places), atol=1e-6)
+    assert redealt == (rules.redeals > 0)
