@@ -27,7 +27,7 @@ except ValueError:  # MPLBACKEND, perhaps of a notebook, names a backend that is
 from matplotlib.axes import Axes
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
-from matplotlib.ticker import MaxNLocator
+from matplotlib.ticker import LogLocator, MaxNLocator
 
 from four_seasons_env.experiments.players import CEILING
 from four_seasons_env.experiments.summary import labels
@@ -164,6 +164,9 @@ def plot_speed_strength(summary: pd.DataFrame, title: str, path: Path) -> None:
             color=colour,
         )
     axes.set_xscale("log")
+    axes.xaxis.set_major_locator(LogLocator(subs=(1, 3)))
+    axes.xaxis.set_major_formatter("{x:g}")
+    axes.minorticks_off()
     axes.set_xlim(left=rows["time"].min() / 6)
     axes.set_xlabel("milliseconds per move (many games in lockstep)")
     axes.set_ylabel("games won")
