@@ -164,7 +164,8 @@ def plot_speed_strength(summary: pd.DataFrame, title: str, path: Path) -> None:
             color=colour,
         )
     axes.set_xscale("log")
-    axes.xaxis.set_major_locator(LogLocator(subs=(1, 3)))
+    is_wide = rows["time"].max() > 100 * rows["time"].min()
+    axes.xaxis.set_major_locator(LogLocator(subs=(1,) if is_wide else (1, 3)))
     axes.xaxis.set_major_formatter("{x:g}")
     axes.minorticks_off()
     axes.set_xlim(left=rows["time"].min() / 6)
