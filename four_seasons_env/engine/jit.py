@@ -185,7 +185,7 @@ def _type_of(function: _Internal, _: Any) -> Any:
 
 
 def by_type(choose: Callable[..., Any]) -> Callable[..., Any]:
-    """A function for compiled code only, whose code depends on the types of its arguments.
+    """An `inlined` function whose code depends on the types of its arguments.
 
     Args:
         choose: takes Numba's types of the arguments, and returns the function for them, which has
@@ -196,7 +196,7 @@ def by_type(choose: Callable[..., Any]) -> Callable[..., Any]:
     def function(*arguments: Any) -> Any:
         raise NotImplementedError(f"{choose.__name__} is for compiled code")
 
-    options: Any = {**_OPTIONS, "no_cpython_wrapper": True}
+    options: Any = {**_OPTIONS, "no_cpython_wrapper": True, "forceinline": True}
     overload(function, jit_options=options)(choose)
     return function
 

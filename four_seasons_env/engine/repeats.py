@@ -7,7 +7,8 @@ out the moves back to a position of the present run. This loses no win, because 
 repeats nothing. It is not a rule of the game: `kernel.legal` has the rules.
 
 The positions of a run differ only in their piles, and in their foundations where cards come back.
-So they are hashed relative to the first one, whose hash is 0 here (`hashing.key_change`).
+So only these are hashed, from the first one on (`hashing.key_change`). A new run begins with a new
+hash, so the hashes that earlier runs have left in memory are met no more, and nobody clears them.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ import numpy as np
 from numba import types
 from numpy.typing import NDArray
 
+from four_seasons_env.engine.deals import GAMMA, NO_CARD
 from four_seasons_env.engine.hashing import LINK, key_change
 from four_seasons_env.engine.jit import by_type, inlined, internal, jit
 from four_seasons_env.engine.kernel import GAME, compile_rules, legal, new_masks, play
@@ -55,10 +57,13 @@ def with_room(runs: NDArray[Any], seen: NDArray[Any]) -> NDArray[Any]:
 
 
 @jit
-def start_run(run):
-    """Begin a run at a game's position, whose hash is the 0 that its first block begins with."""
-    run.key = run.moved = 0
+def start_run(i, runs, seen):
+    """Begin a run at a game's position."""
+    run = runs[i]
+    run.key += GAMMA  # so no hash that an earlier run has left in `seen` is met again
+    run.moved = 0
     run.length = 1
+    seen[0, i, 0] = run.key
 
 
 @by_type
@@ -88,23 +93,24 @@ def _write_mask(g, rule, mask, i, runs, seen, words):
 def _write_mask_without_repeats(g, rule, mask, i, runs, seen, words):
     if not legal(g, rule, True, words):
         return False
-    if runs[i].length == 1:  # a new run: there is nothing to return to
+    run = runs[i]
+    if run.length == 1:  # a new run: there is nothing to return to
         return True
-    return _forbid(g, rule, runs[i], i, seen, words)
+    if _moves_single_cards(rule):
+        _forbid_top_cards(g, rule, run, i, seen, words)
+    else:
+        _forbid(g, rule, run, i, seen, words)
+    return next_move(words, -1) >= 0
 
 
 @internal
 def _forbid(g, rule, run, i, seen, words):
-    """Remove the moves back to positions of game i's run; returns whether a move is left."""
-    if rule.refills or rule.runs or rule.worrying_back:
-        move = next_move(words, -1)
-        while move >= 0:
-            if _may_be_undone(rule, move) and _returns(g, rule, move, run, i, seen):
-                words[move >> 3] &= ~(_ONE << np.uint64(8 * (move & 7)))
-            move = next_move(words, move)
-    else:
-        _forbid_top_cards(g, rule, run, i, seen, words)
-    return next_move(words, -1) >= 0
+    """Remove the moves back to positions of game i's run."""
+    move = next_move(words, -1)
+    while move >= 0:
+        if _may_be_undone(rule, move) and _returns(g, rule, move, run, i, seen):
+            words[move >> 3] &= ~(_ONE << np.uint64(8 * (move & 7)))
+        move = next_move(words, move)
 
 
 @inlined
@@ -176,19 +182,29 @@ def _play_on(g, rule, move, i, runs, seen):
     run = runs[i]
     goes_on = _may_be_undone(rule, move)
     change, card = np.uint64(0), np.uint8(0)
-    if goes_on:
-        change, card = key_change(g, rule, move)
-    dealt, waste = g.dealt, g.height[WASTE]
-    play(g, rule, move)
-    if goes_on and g.dealt == dealt and g.height[WASTE] == waste:
-        run.key += change
-        run.moved |= _ONE << np.uint64(card)
-        # To the end of the block, over positions of earlier runs.
-        for k in range(run.length % _BLOCK, _BLOCK):
-            seen[run.length // _BLOCK, i, k] = run.key
-        run.length += 1
+    if _moves_single_cards(rule):
+        # For all moves, and not used for some: branches on the kind of move would cost more.
+        source, target = min(rule.source[move], WASTE), min(rule.target[move], WASTE)
+        card = g.top[source]
+        change = LINK[card, g.top[target]] - LINK[card, g.below[min(card, NO_CARD - 1)]]
+        play(g, rule, move)
     else:
-        start_run(run)
+        if goes_on:
+            change, card = key_change(g, rule, move)
+        dealt, waste = g.dealt, g.height[WASTE]
+        play(g, rule, move)
+        goes_on = goes_on and g.dealt == dealt and g.height[WASTE] == waste
+    length = run.length if goes_on else 0
+    run.key += change if goes_on else GAMMA
+    run.moved = run.moved | (_ONE << np.uint64(card)) if goes_on else np.uint64(0)
+    run.length = length + 1
+    seen[length // _BLOCK, i, length % _BLOCK] = run.key
+
+
+@inlined
+def _moves_single_cards(rule):
+    """Whether all moves that can be undone move one card between piles."""
+    return not (rule.refills or rule.runs or rule.worrying_back)
 
 
 class MaskedGames:

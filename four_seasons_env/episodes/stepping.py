@@ -154,7 +154,7 @@ def _write(i, bundle, why):
         deal_next(i, buffers, rule)
     if why != CONSIDER:
         start_episode(g, rule, episode)
-    start_run(buffers.runs[i])
+    start_run(i, buffers.runs, buffers.seen)
     # The masks are views of the words.
     episode.over = not write_mask(
         g, rule, settings.mask, i, buffers.runs, buffers.seen, buffers.words[i]
