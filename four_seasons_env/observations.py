@@ -314,15 +314,43 @@ def _keep_tops(g, shown):
 
 
 def _refresh_places(g, rule, kind, shown, out, move):
-    source = rule.source[move]
-    target = rule.target[move]
+    source, target = np.int64(rule.source[move]), np.int64(rule.target[move])
     if _may_touch_all(g, rule, target):
         encode(g, rule, kind, shown, out)
         return
-    moved = shown.top[source] if source <= WASTE else NO_CARD
-    _refresh_cards(g, rule, kind, source, target, moved, out)
+    if rule.runs:
+        moved = shown.top[source] if source <= WASTE else NO_CARD
+        _refresh_cards(g, rule, kind, source, target, moved, out)
+        _keep_tops(g, shown)
+    else:
+        _move_card(g, rule, shown, out, source, target)
     out[2 * rule.cards + 1] = stock_size(g)
-    _keep_tops(g, shown)
+
+
+@inlined
+def _move_card(g, rule, shown, out, source, target):
+    """Update a row of `places` after the move of one card, without a branch on the cards."""
+    old, new = min(source, WASTE), min(target, WASTE)  # places that have a top card
+    card = shown.top[old] if source <= WASTE else g.top[new]
+    # Stock and foundations get numbers of piles that do not exist: there, no card lies on another.
+    left = np.uint8(IN_WASTE if source == WASTE else IN_PILES + source)
+    to = np.uint8(IN_WASTE if target == WASTE else IN_PILES + target)
+    if rule.cards == NO_CARD:  # a full deck: the compiler unrolls the loop
+        _change_lying(out, left, to, NO_CARD)
+    else:
+        _change_lying(out, left, to, rule.cards)
+    at = (card & 3) * rule.ranks + relative_rank(g, rule, card)
+    out[at] = IN_FOUNDATION if target == FOUNDATION else to
+    out[rule.cards + at] = 0
+    shown.top[old], shown.top[new] = g.top[old], g.top[new]
+
+
+@inlined
+def _change_lying(out, left, to, cards):
+    """One card fewer lies on the cards of a place, and one more on those of another."""
+    where, lying = out[:cards], out[cards : 2 * cards]
+    for k in range(cards):
+        lying[k] = lying[k] - np.uint8(where[k] == left) + np.uint8(where[k] == to)
 
 
 def _refresh_vector(g, rule, kind, shown, out, move):
