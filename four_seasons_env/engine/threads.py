@@ -1,8 +1,9 @@
 """Threads that share the games of a batch: each takes a few games, until none are left.
 
-To wake a thread takes 20 to 100 microseconds, so the caller does not wait for that: it plays, and a
-thread that wakes late finds less to do, or nothing. Numba's own parallel loops would need a
-threading layer that aborts the process when two threads of Python enter it.
+To wake a thread takes 20 to 100 microseconds. So a thread that has finished looks for the next call
+for a while before it sleeps. And the caller does not wait for threads that sleep: it plays, and one
+that wakes late finds less to do, or nothing. Numba's own parallel loops would need a threading
+layer that aborts the process when two threads of Python enter it.
 """
 
 from __future__ import annotations
@@ -16,16 +17,21 @@ from typing import Any
 
 import numpy as np
 from numba import types
+from numpy.typing import NDArray
 
-from four_seasons_env.engine.jit import jit
+from four_seasons_env.engine.jit import inlined, jit
 from four_seasons_env.engine.masks import intrinsic
 
 _FINISHED, _SUM, _TAKEN = range(3)
-"""The numbers of a ticket: games finished, the sum of all results, and from the third on the games
-taken of each thread's share. Each call has a ticket of its own, so a thread that wakes after its
-end finds it used up."""
+"""The numbers of a ticket: games finished, the sum of all results, and from the third on how many
+parts of each thread's share are taken. Each call has a ticket of its own, so a thread that wakes
+after its end finds it used up."""
 
-_SPINS = 2000  # looks at a ticket, about 10 microseconds
+_BY_OTHERS = 1 << 32
+"""What a part counts that another thread than its owner has taken; the owner's count 1."""
+
+_SPINS = 1_000_000
+"""Looks at a ticket: 0.2 to 1 ms, a few times as long as it takes to wake."""
 
 
 @intrinsic
@@ -41,11 +47,24 @@ def _add(typing_context: Any, address: Any, number: Any) -> Any:
     return types.int64(types.uintp, types.int64), generate
 
 
+@intrinsic
+def _read(typing_context: Any, address: Any) -> Any:
+    """The int64 at an address, as another thread may have written it."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        pointer = context.get_value_type(types.CPointer(types.int64))
+        return builder.load_atomic(builder.inttoptr(args[0], pointer), "acquire", 8)
+
+    return types.int64(types.uintp), generate
+
+
 @jit
 def take(ticket, own, games, size):
     """Take games that no thread has taken: of the thread's own share, or else of another's.
 
-    A thread's own games are in its processor's cache from the last call.
+    A thread's own games are in its processor's cache from the last call, and to fetch them takes
+    longer than to play them. So it takes its own from the first on and another's from the last on,
+    which are about the same in each call, and leaves the last eighth to an owner that has begun.
 
     Args:
         ticket: of the call.
@@ -59,12 +78,24 @@ def take(ticket, own, games, size):
     shares = len(ticket) - _TAKEN
     for k in range(shares):
         share = (own + k) % shares
-        end = (share + 1) * games // shares
-        taken = _add(np.uintp(ticket.ctypes.data + 8 * (_TAKEN + share)), size)
-        first = share * games // shares + taken
-        if first < end:
+        first, end = share * games // shares, (share + 1) * games // shares
+        parts = (end - first + size - 1) // size
+        address = np.uintp(ticket.ctypes.data + 8 * (_TAKEN + share))
+        if k:
+            by_owner, by_others = _split(_read(address))
+            if by_owner and 8 * (by_owner + by_others) > 7 * parts:
+                continue
+        by_owner, by_others = _split(_add(address, _BY_OTHERS if k else 1))
+        if by_owner + by_others < parts:
+            first += size * (parts - 1 - by_others if k else by_owner)
             return first, min(first + size, end)
     return games, games
+
+
+@inlined
+def _split(taken):
+    """How many parts of a share its owner and the others have taken."""
+    return taken % _BY_OTHERS, taken // _BY_OTHERS
 
 
 @jit
@@ -75,12 +106,13 @@ def finish(ticket, size, result):
 
 
 @jit
-def _is_finished(ticket, games):
-    """Whether all games are finished; looks for a while."""
-    for _ in range(_SPINS):
-        if _add(np.uintp(ticket.ctypes.data + 8 * _FINISHED), 0) >= games:
-            return True
-    return False
+def _reaches(ticket, at, number):
+    """Whether the number at a place of a ticket is at least ``number``; looks for a while."""
+    address = np.uintp(ticket.ctypes.data + 8 * at)
+    looks = 0
+    while looks < _SPINS and _read(address) < number:
+        looks += 1
+    return looks < _SPINS
 
 
 def cores() -> int:
@@ -101,6 +133,7 @@ class Threads:
     def __init__(self, count: int) -> None:
         self.count = count
         self._process = 0
+        self._next = self._new_ticket()
         self._end: Callable[[], object] = lambda: None
 
     def call(
@@ -119,18 +152,22 @@ class Threads:
         """
         if self._process != os.getpid():
             self._start()
-        ticket = np.zeros(_TAKEN + self.count, np.int64)
-        self._task[:] = function, owns, ticket, arguments
+        ticket, self._next = self._next, self._new_ticket()
+        self._task[:] = function, owns, ticket, self._next, arguments
         for wake in self._wakes:
             if wake.locked():  # else it is about to look for a task
                 wake.release()
         try:
             function(owns[-1], ticket, self.count - 1, *arguments)
         finally:  # after Ctrl-C, too
-            while ticket.any() and not _is_finished(ticket, games):
+            while ticket.any() and not _reaches(ticket, _FINISHED, games):
                 time.sleep(0)  # lets other threads of Python run
             self._task.clear()  # else it would keep the arrays
         return int(ticket[_SUM])
+
+    def _new_ticket(self) -> NDArray[np.int64]:
+        """A ticket of which nothing is taken; the caller's share is the last."""
+        return np.zeros(_TAKEN + self.count, np.int64)
 
     def _start(self) -> None:
         self._process = os.getpid()
@@ -152,9 +189,10 @@ def _serve(i: int, wake: threading.Lock, task: list[Any]) -> None:
     while True:
         wake.acquire()
         match tuple(task):
-            case function, owns, ticket, arguments:
+            case function, owns, ticket, following, arguments:
                 function(owns[i], ticket, i, *arguments)
                 del function, owns, ticket, arguments
+                _reaches(following, len(following) - 1, 1)  # the caller has taken its first games
             case (None,):
                 return
 
