@@ -15,7 +15,7 @@ solver, so only its users wait for its compilation (half a minute, once).
 
 from __future__ import annotations
 
-from four_seasons_env.solver.fair import Decision, FairValue, Known, fair_value
+from four_seasons_env.solver.fair.value import Decision, FairValue, Known, fair_value
 from four_seasons_env.solver.solving import Solution, shorten, solve, solve_all
 
 __all__ = [

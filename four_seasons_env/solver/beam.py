@@ -301,7 +301,7 @@ class Beam:
         return int(self._state["positions"])
 
     def go_on(self, positions: int = ANY_NUMBER) -> int:
-        """Continue the search (`search.Method`). It is undecided if it has no room."""
+        """Continue the search (`solving.Method`). It is undecided if it has no room."""
         self._last = self.positions + positions
         return next(self._steps)
 

@@ -20,7 +20,6 @@ MiniSat, from python-sat (the extra ``solver``), searches for an assignment.
 from __future__ import annotations
 
 import importlib.util
-import itertools
 from collections.abc import Iterator
 from functools import cache
 from typing import Any
@@ -208,31 +207,6 @@ class Formula:
         return after
 
 
-def new_solver() -> Any:
-    """MiniSat, without clauses.
-
-    MiniSat looks at its budget after each conflict. Glucose does so at restarts only, which may be
-    seconds apart.
-    """
-    from pysat.solvers import Minisat22
-
-    return Minisat22()
-
-
-def satisfiable(solver: Any) -> Iterator[bool | None]:
-    """Whether the clauses of a solver can be satisfied, in slices.
-
-    Yields:
-        None after each slice without an answer; then the answer.
-    """
-    answer = None
-    while answer is None:
-        solver.conf_budget(_SLICE_CONFLICTS)
-        # With this argument python-sat leaves Ctrl-C to Python, which sees it after the slice.
-        answer = solver.solve_limited(expect_interrupt=True)
-        yield answer
-
-
 class FormulaSearch:
     """One search for an assignment of the formula of a position. It makes no positions."""
 
@@ -242,19 +216,27 @@ class FormulaSearch:
         self._steps = self._search(root)
 
     def go_on(self, positions: int = ANY_NUMBER) -> int:
-        """Continue the search (`search.Method`)."""
+        """Continue the search (`solving.Method`)."""
         return next(self._steps)
 
     def _search(self, root: Root) -> Iterator[int]:
         """Yield the status after each slice."""
         if is_available() and root.frames[0]["one_way"]:
-            solver = new_solver()
+            from pysat.solvers import Minisat22
+
+            # MiniSat looks at its budget after each conflict. Glucose does so at restarts only,
+            # which may be seconds apart.
+            solver = Minisat22()
             for clauses in Formula(root).clauses.chunks():
                 solver.append_formula(clauses)
                 yield SEARCHING
-            for answer in itertools.islice(satisfiable(solver), _MOST_SLICES):
-                if answer is not None:
-                    yield UNDECIDED if answer else LOST
+            for _ in range(_MOST_SLICES):
+                solver.conf_budget(_SLICE_CONFLICTS)
+                # With this argument python-sat leaves Ctrl-C to Python, which sees it after the
+                # slice.
+                satisfiable = solver.solve_limited(expect_interrupt=True)
+                if satisfiable is not None:
+                    yield UNDECIDED if satisfiable else LOST
                 yield SEARCHING
         yield UNDECIDED
 

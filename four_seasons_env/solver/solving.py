@@ -68,13 +68,6 @@ Method = Beam | FormulaSearch
 returns SEARCHING, WON, LOST or UNDECIDED; after any but the first the search is over."""
 
 
-def make_search(step: Step, root: Root) -> Method:
-    """The search of a row of the schedule."""
-    if step.method == "formula":
-        return FormulaSearch(root)
-    return Beam(root, step.width, step.arrangements, step.weights())
-
-
 @functools.cache
 def _warm_up() -> None:
     """Compile the searches, or load them from the disk, before any clock runs."""
@@ -103,7 +96,11 @@ def _run(
     for step in plan:
         if cards > step.most:
             continue
-        search = make_search(step, root)
+        search: Method = (
+            FormulaSearch(root)
+            if step.method == "formula"
+            else Beam(root, step.width, step.arrangements, step.weights())
+        )
         status = SEARCHING
         while status == SEARCHING and search.positions < (step.positions or math.inf):
             left = max_positions - positions

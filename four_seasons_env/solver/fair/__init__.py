@@ -4,9 +4,3 @@
 - `expectimax`: the recursion over decisions and the cards that may be turned.
 - `keys`: a hash of what a player knows, the same under other names of piles and suits.
 """
-
-from __future__ import annotations
-
-from four_seasons_env.solver.fair.value import Decision, FairValue, Known, fair_value
-
-__all__ = ["Decision", "FairValue", "Known", "fair_value"]
