@@ -20,12 +20,10 @@ compressed.
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import gzip
 import itertools
 import json
-import os
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -61,9 +59,6 @@ _COUNTS = ("undone", "hinted", "by_agent")
 
 _MOST_SECONDS = 2.0**53
 """Upper bound of times. Larger integers cannot be added to seconds, or not exactly."""
-
-_LONGEST = 1 << 20
-"""Maximum number of bytes of a line; longer lines are rejected without being read."""
 
 
 class RecordError(ValueError):
@@ -257,15 +252,13 @@ def read_lines(path: str | Path) -> Iterator[tuple[int, bytes]]:
     """The lines of a JSON lines file that are not empty, with their numbers from 1.
 
     Raises:
-        RecordError: if the file is damaged, or a line is too long for a record.
+        RecordError: if the file is damaged.
     """
     path, number = Path(path), 0
     try:
         with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
-            while line := file.readline(_LONGEST + 1):
+            for line in file:
                 number += 1
-                if len(line) > _LONGEST:
-                    raise RecordError(f"{path}, line {number}: longer than {_LONGEST:,} bytes")
                 if line.strip():
                     yield number, line
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
@@ -285,22 +278,16 @@ def append_record(path: str | Path, record: Record) -> None:
 
     Raises:
         RecordError: if a compressed file is damaged: nothing after the damage could be read.
-        OSError: naming the file, if it cannot be written; then it has no part of the record.
+        OSError: naming the file, if it cannot be written.
     """
     path = Path(path)
     line = missing_break(path) + f"{record.to_json()}\n".encode()
-    if path.suffix == ".gz":
-        line = gzip.compress(line)
     path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("ab", buffering=0) as file:
-        size = os.fstat(file.fileno()).st_size
-        try:
-            while line:
-                line = line[file.write(line) :]
-        except OSError as error:
-            with contextlib.suppress(OSError):  # a device has no size
-                file.truncate(size)
-            raise OSError(error.errno, error.strerror, str(path)) from None
+    try:
+        with path.open("ab") as file:
+            file.write(gzip.compress(line) if path.suffix == ".gz" else line)
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(path)) from None
 
 
 def missing_break(path: str | Path) -> bytes:

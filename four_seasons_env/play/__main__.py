@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import asyncio
 import contextlib
 import errno
 import socket
@@ -15,8 +14,8 @@ from pathlib import Path
 
 from four_seasons_env.agents import make_agent
 from four_seasons_env.engine.deals import check_deal, deck_text, parse_deck
-from four_seasons_env.play.session import Keep, Session
-from four_seasons_env.records import Record, append_record, missing_break
+from four_seasons_env.play.session import Keep
+from four_seasons_env.records import append_record, missing_break
 from four_seasons_env.rules import Rules, get_rules
 
 
@@ -48,9 +47,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _keeper(path: Path | None, player: str) -> Keep | None:
-    """A function that adds games that end to a file, if there is one; failed ones wait for more.
-
-    A game is added again only if its moves are new.
+    """A function that adds games that end to a file, if there is one.
 
     Raises:
         ValueError: if the file cannot be written or is damaged, with the reason.
@@ -63,16 +60,7 @@ def _keeper(path: Path | None, player: str) -> Keep | None:
         missing_break(path)  # refuses a damaged file
     except OSError as error:
         raise ValueError(f"{error.filename}: {error.strerror}") from None
-    waiting: list[Record] = []
-
-    def keep(session: Session, is_new: bool) -> None:
-        if is_new:
-            waiting.append(session.record(player))
-        while waiting:
-            append_record(path, waiting[0])
-            del waiting[0]
-
-    return keep
+    return lambda session: append_record(path, session.record(player))
 
 
 def _serve(
@@ -81,14 +69,8 @@ def _serve(
     """Serve the page, which opens a rule set and a deal, until the process is stopped.
 
     Raises:
-        ValueError: for an address that cannot be used, or in a running event loop.
+        ValueError: for an address that cannot be used.
     """
-    with contextlib.suppress(RuntimeError):
-        asyncio.get_running_loop()
-        raise ValueError(
-            "play needs its own event loop, and one is running, as in a notebook: run "
-            "'four-seasons play' in a terminal, or !four-seasons play in a cell"
-        )
     import uvicorn
 
     from four_seasons_env.play.server import LOOPBACK, compile_ahead, make_app

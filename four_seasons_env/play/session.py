@@ -19,9 +19,8 @@ from four_seasons_env.rules_in_words import rules_in_words
 PLAYER, HINTED, AGENT = "p", "h", "a"
 """Players of a move: the player, the player after a hint, an agent."""
 
-Keep = Callable[["Session", bool], None]
-"""A function that is called with a session each time its game ends, and whether its moves are new:
-after Undo and Redo, they are not."""
+Keep = Callable[["Session"], None]
+"""A function that is called with a session whose game has ended."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +46,8 @@ class Session:
         history: what `history` of another session returned after these moves. Without it, records
             of the game have no times.
         clock: returns seconds.
-        keep: called each time the game ends; after its `OSError` the game continues.
+        keep: called when the game ends with moves that it has not kept, as they are after Undo and
+            Redo; after its `OSError` the game continues.
 
     Raises:
         ValueError: for unknown rules, a bad deal, moves that are not legal, or a history of other
@@ -73,7 +73,7 @@ class Session:
         self.unsaved = ""
         """Why the game, which has ended, could not be kept."""
         self._keep: Keep | None = None  # while `moves` are played, which have been recorded
-        self._ended: set[tuple[Move, ...]] = set()  # all moves of each game that has ended
+        self._kept: set[tuple[Move, ...]] = set()  # all moves of each game that has ended
         self._advised: set[tuple[Move, ...]] = set()  # all moves before each hint or agent's move
         self._undone: list[Step] = []
         times, by = self._check_history(moves, history or {})
@@ -166,16 +166,14 @@ class Session:
             self._end()
 
     def _end(self) -> None:
-        """Keep the game, which has ended."""
+        """Keep the game, which has ended, unless its moves have been kept."""
         moves = tuple(self.played)
-        is_new = moves not in self._ended
-        self._ended.add(moves)
         try:
-            if self._keep:
-                self._keep(self, is_new)
+            if self._keep and moves not in self._kept:
+                self._keep(self)
+            self._kept.add(moves)
         except OSError as error:
-            reason = f"{error.filename}: {error.strerror}" if error.filename else str(error)
-            self.unsaved = f"The game could not be saved: {reason}"
+            self.unsaved = f"The game could not be saved: {error.filename}: {error.strerror}"
 
     def undo(self) -> None:
         """Take the last move back.

@@ -1,6 +1,6 @@
 """The solver: can a position be won with all cards known, and how likely is a win without that?
 
-- `search`: `solve` and `solve_all`, which make one search after another, as `schedule` says, and
+- `solving`: `solve` and `solve_all`, which make one search after another, as `schedule` says, and
   `shorten`, a pass that makes solutions shorter.
 - `beam`: searches for wins. A search that left nothing out and has not won proves a loss.
 - `sat`: proofs of loss, in the easier game of `analysis.relaxation`.
