@@ -26,18 +26,11 @@ from four_seasons_env.engine.jit import jit
 
 RANKS = "A23456789TJQK"
 SUITS = "CSHD"
-SIGNS = "♣♠♥♦"
-"""Signs of the suits, in their order."""
 NO_CARD = 52  # one past the last code: "there is no card here"
 
 CARD_TEXTS = tuple(rank + suit for rank in RANKS for suit in SUITS)
 _CODES = {text: code for code, text in enumerate(CARD_TEXTS)}
-_SYMBOLS = str.maketrans(SIGNS + "♧♤♡♢", 2 * SUITS, "\ufe0f")  # suits as signs, also as emoji
-_SYMBOLS |= {  # cards as signs: each suit's block has a Knight between Jack and Queen
-    ord(first) + at: f" {rank}{suit} "
-    for suit, first in zip(SUITS, "🃑🂡🂱🃁", strict=True)
-    for rank, at in zip(RANKS, (*range(11), 12, 13), strict=True)
-}
+_SIGNS = str.maketrans("♣♠♥♦", SUITS, "\ufe0f")  # also as emoji
 
 TEST = range(0, 10_000)
 VALIDATION = range(10_000, 20_000)
@@ -52,9 +45,9 @@ class DeckError(ValueError):
 
 
 def card_code(text: str) -> int:
-    """The code of a card's text; "10H", "th", "T♥", "H10" and "🂺" mean "TH", "1H" is "AH"."""
+    """The code of a card's text; "10H", "th" and "T♥" mean "TH", "1H" is "AH"."""
     plain = letters(str(text)).strip().upper().replace("10", "T").replace("1", "A")
-    code = _CODES.get(plain, _CODES.get(plain[::-1]))
+    code = _CODES.get(plain)
     if code is None:
         raise DeckError(
             f"unknown card {text!r}: a card is a rank of {RANKS} and a suit of {SUITS}, as in '6H'"
@@ -63,8 +56,8 @@ def card_code(text: str) -> int:
 
 
 def letters(text: str) -> str:
-    """A text with signs of suits and cards replaced by their letters."""
-    return text.translate(_SYMBOLS)
+    """A text with signs of suits replaced by their letters."""
+    return text.translate(_SIGNS)
 
 
 def deck_text(deck: Iterable[int]) -> str:
@@ -84,7 +77,7 @@ def parse_deck(deck: str | Sequence[str], ranks: int = 13) -> list[int]:
             the deck is not text.
     """
     try:
-        texts = letters(deck).replace(",", " ").split() if isinstance(deck, str) else list(deck)
+        texts = deck.replace(",", " ").split() if isinstance(deck, str) else list(deck)
     except TypeError:
         raise DeckError(
             f"a deck must be text such as 'QH 3D ... 5D', or a list of cards, not {deck!r}"
