@@ -49,7 +49,11 @@ def face(card: str, seen: float | None = None) -> str:
         card: its text, such as "6H".
         seen: height of the strip that the card above leaves; None for a card that is not covered.
     """
-    parts = [_paper(), _index(card, 1 if seen is None else min(1, seen / _STRIP))]
+    paper = (
+        f'<rect class="paper" x=".5" y=".5" width="{CARD[0] - 1}" height="{CARD[1] - 1}" '
+        f'rx="{_ROUND}" fill="{PAPER}" stroke="{EDGE}"/>'
+    )
+    parts = [paper, _index(card, 1 if seen is None else min(1, seen / _STRIP))]
     if seen is None:
         colour, classes = INK[card[1]], f"ink suit-{card[1]}"
         middle, crown = CARD[0] / 2, _CROWNS.get(card[0])
@@ -62,13 +66,6 @@ def face(card: str, seen: float | None = None) -> str:
             suit(card[1], middle, 98 if crown else 84, 46 if crown else 58, colour, classes)
         )
     return "".join(parts)
-
-
-def _paper() -> str:
-    return (
-        f'<rect class="paper" x=".5" y=".5" width="{CARD[0] - 1}" height="{CARD[1] - 1}" '
-        f'rx="{_ROUND}" fill="{PAPER}" stroke="{EDGE}"/>'
-    )
 
 
 def _index(card: str, size: float) -> str:
@@ -89,15 +86,13 @@ def back(count: int) -> str:
         for row, y in enumerate(range(22, CARD[1] - 14, 16))
         for x in range(18 + 8 * (row % 2), CARD[0] - 10, 16)
     )
-    digits = str(count)
-    x = (CARD[0] - text_width(digits) * 1.2) / 2
     return (
         f'<rect class="back" x=".5" y=".5" width="{CARD[0] - 1}" height="{CARD[1] - 1}" '
         f'rx="{_ROUND}" fill="{BACK}" stroke="{EDGE}"/>'
         f'<path class="pattern" d="{rhombs}" fill="none" stroke="{PATTERN}" '
         'stroke-width="1" stroke-opacity=".7"/>'
         f'<rect class="plate" x="22" y="48" width="56" height="44" rx="8" fill="{BACK}"/>'
-        + write(digits, x, CARD[1] / 2 - 12, 24, "#ffffff", "count")
+        + write_between(str(count), 0, CARD[0], CARD[1] / 2 - 12, 24, "#ffffff", "count")
     )
 
 
@@ -169,6 +164,14 @@ def write(text: str, x: float, y: float, height: float, colour: str, classes: st
         f'scale({number(scale)})" fill="none" stroke="{colour}" stroke-width="3.2" '
         f'stroke-linecap="round" stroke-linejoin="round">{"".join(parts)}</g>'
     )
+
+
+def write_between(
+    text: str, left: float, width: float, y: float, height: float, colour: str, classes: str
+) -> str:
+    """`write` in the middle of a width that starts at the left."""
+    x = left + (width - text_width(text) * height / 20) / 2
+    return write(text, x, y, height, colour, classes)
 
 
 def suit(name: str, x: float, y: float, size: float, colour: str, classes: str) -> str:

@@ -24,8 +24,7 @@ from four_seasons_env.rendering.cards import (
     number,
     outline,
     suit,
-    text_width,
-    write,
+    write_between,
 )
 from four_seasons_env.rendering.layout import (
     CARD,
@@ -111,10 +110,8 @@ class _Drawing:
         for name, built in self.position.foundations.items():
             place, corner = f"F:{name}", self.table.places[name]
             rank, line = bases[name][0], LINE
-            x = (CARD[0] - 1.1 * text_width(rank)) / 2
-            ghost = write(rank, x, 34, 22, line, "stroke line") + suit(
-                name, CARD[0] / 2, 88, 38, line, "line"
-            )
+            ghost = write_between(rank, 0, CARD[0], 34, 22, line, "stroke line")
+            ghost += suit(name, CARD[0] / 2, 88, 38, line, "line")
             self.empty(place, corner, ghost)
             self.spread(place, corner, built[-1:], 0)
             self._level(corner, len(built), ranks)
@@ -138,9 +135,7 @@ class _Drawing:
             f'<path class="stroke line" d="{_REDEAL}" fill="none" stroke="{line}" '
             'stroke-width="4" stroke-linecap="round" stroke-linejoin="round" '
             f'transform="translate({CARD[0] / 2:g} 62)"/>'
-            + write(
-                str(redeals), (CARD[0] - text_width(str(redeals))) / 2, 96, 20, line, "stroke line"
-            )
+            + write_between(str(redeals), 0, CARD[0], 96, 20, line, "stroke line")
         )
         self.empty("stock", corner, arrow if redeals else "")
         if position.stock_size:
@@ -148,10 +143,8 @@ class _Drawing:
             self.at(corner, inner, ' class="stock" data-at="stock"')
         if position.face_up:
             self.spread("stock", corner, [position.face_up], 0)
-            count = str(position.stock_size)
-            x = corner[0] + (CARD[0] - 0.75 * text_width(count)) / 2
-            y = corner[1] + CARD[1] + 12  # below the card: the waste has no count then
-            self.parts.append(write(count, x, y, 15, line, "stroke line"))
+            # below the card: the waste has no count then
+            self._count(str(position.stock_size), corner[0], corner[1] + CARD[1] + 12)
 
     def waste(self) -> None:
         position, corner = self.position, self.table.waste
@@ -159,10 +152,12 @@ class _Drawing:
         shown, step = self.table.waste_step(len(waste))
         self.empty("W", corner)
         if len(waste) > shown:
-            more = f"+{len(waste) - shown}"
-            x = corner[0] + (CARD[0] - 0.75 * text_width(more)) / 2
-            self.parts.append(write(more, x, corner[1] - 21, 15, LINE, "stroke line more"))
+            self._count(f"+{len(waste) - shown}", corner[0], corner[1] - 21, " more")
         self.spread("W", corner, waste[len(waste) - shown :], step)
+
+    def _count(self, text: str, left: float, y: float, more: str = "") -> None:
+        """Add a number of cards, over the width of a card."""
+        self.parts.append(write_between(text, left, CARD[0], y, 15, LINE, f"stroke line{more}"))
 
     def unseen(self) -> None:
         """List the cards that have not been seen, a row a suit; those seen leave a gap."""
@@ -174,9 +169,9 @@ class _Drawing:
             y, colour = top + 8 + 28 * row, LINE
             self.parts.append(suit(name, 28, y + 8, 16, colour, "line"))
             for i, rank in enumerate(RANKS[:ranks]):
-                x = left + i * step + (step - 0.8 * text_width(rank)) / 2
                 if rank + name not in seen:
-                    self.parts.append(write(rank, x, y, 16, colour, "stroke line"))
+                    place = write_between(rank, left + i * step, step, y, 16, colour, "stroke line")
+                    self.parts.append(place)
 
     # --- marks
 
