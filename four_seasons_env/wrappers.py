@@ -33,17 +33,9 @@ MASK_KEYS = {
 class _Masking(RecordConstructorArgs):
     """The part that the two wrappers share: arguments, spaces, and joining observation and mask."""
 
-    def _take(
-        self, keys: str | Sequence[str], dtype: DTypeLike, terminal_mask: str, flatten: bool
-    ) -> None:
+    def _take(self, keys: str | Sequence[str], dtype: DTypeLike, flatten: bool) -> None:
         """Check the arguments, and record them for the spec."""
-        RecordConstructorArgs.__init__(
-            self,
-            keys=keys,
-            dtype=np.dtype(dtype).name,
-            terminal_mask=terminal_mask,
-            flatten=flatten,
-        )
+        RecordConstructorArgs.__init__(self, keys=keys, dtype=np.dtype(dtype).name, flatten=flatten)
         if isinstance(keys, str):
             if keys not in MASK_KEYS:
                 raise ValueError(
@@ -53,8 +45,6 @@ class _Masking(RecordConstructorArgs):
         if len(keys) != 2 or len(set(keys)) != 2 or not all(isinstance(key, str) for key in keys):
             raise ValueError(f"keys must be two different names, not {keys!r}")
         self._keys, self._dtype = (keys[0], keys[1]), np.dtype(dtype)
-        ends = check_choice("terminal_mask", terminal_mask, ("ones", "zeros"))
-        self._ones_at_end = ends == "ones"
         self._flatten = check_choice("flatten", flatten, (True, False))
 
     def _space(self, observation: gym.Space[Any], action: gym.Space[Any]) -> spaces.Dict:
@@ -81,22 +71,21 @@ class _Masking(RecordConstructorArgs):
         mask = np.asarray(info["action_mask"]).astype(self._dtype)
         if self._flatten:
             observation = observation.reshape(*mask.shape[:-1], -1)
-        if self._ones_at_end:
-            mask[~mask.any(axis=-1)] = 1
+        mask[~mask.any(axis=-1)] = 1  # the end of a game
         return {self._keys[0]: observation, self._keys[1]: mask}
 
 
 class MaskInObservation(gym.Wrapper[Any, Any, Any, Any], _Masking):
     """Observations become dictionaries that hold the action mask.
 
+    The mask of a game that is over, in which no action is legal, is all ones: a policy that is
+    called with the last observation gets a distribution over actions. `info["action_mask"]` has the
+    truth. The mask of an episode that is only truncated is that of its position.
+
     Args:
         env: an environment with `Discrete` actions and masks in `info["action_mask"]`.
         keys: names of the observation and of the mask, or a library's name (`MASK_KEYS`).
         dtype: dtype of the mask, such as "int8", "bool" or "float32".
-        terminal_mask: the mask of a game that is over, in which no action is legal. "ones" gives a
-            policy that is called with the last observation a distribution over actions; "zeros" is
-            the truth, which `info["action_mask"]` has in either case. The mask of an episode that
-            is only truncated is that of its position.
         flatten: reshape an observation of several dimensions, such as that of candidates, into one
             vector, for libraries whose networks take only vectors.
 
@@ -110,10 +99,9 @@ class MaskInObservation(gym.Wrapper[Any, Any, Any, Any], _Masking):
         env: gym.Env[Any, Any],
         keys: str | Sequence[str] = ("observation", "action_mask"),
         dtype: DTypeLike = "int8",
-        terminal_mask: str = "ones",
         flatten: bool = False,
     ) -> None:
-        self._take(keys, dtype, terminal_mask, flatten)
+        self._take(keys, dtype, flatten)
         super().__init__(env)
         self.observation_space = self._space(env.observation_space, env.action_space)
 
@@ -146,10 +134,9 @@ class VectorMaskInObservation(gym.vector.VectorWrapper, _Masking):
         env: gym.vector.VectorEnv[Any, Any, Any],
         keys: str | Sequence[str] = ("observation", "action_mask"),
         dtype: DTypeLike = "int8",
-        terminal_mask: str = "ones",
         flatten: bool = False,
     ) -> None:
-        self._take(keys, dtype, terminal_mask, flatten)
+        self._take(keys, dtype, flatten)
         super().__init__(env)
         self.single_observation_space = self._space(
             env.single_observation_space, env.single_action_space

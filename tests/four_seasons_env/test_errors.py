@@ -110,7 +110,6 @@ ENVIRONMENTS: list[tuple[Callable[..., Any], list[Row]]] = [
         [
             ({"keys": "rlib"}, ValueError, "unknown library 'rlib': did you mean 'rllib'"),
             ({"keys": ("a", "a")}, ValueError, "two different names"),
-            ({"terminal_mask": "one"}, ValueError, "unknown terminal_mask 'one': did you mean 'on"),
             ({"flatten": "no"}, ValueError, "unknown flatten 'no': known: True, False"),
         ],
     ),

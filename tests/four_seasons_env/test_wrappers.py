@@ -46,15 +46,14 @@ def test_observations_hold_what_info_says(env_id: str, library: str, flatten: bo
         ended = terminated or truncated
 
 
-@pytest.mark.parametrize("terminal", ["ones", "zeros"])
-def test_mask_of_the_last_observation(terminal: str) -> None:
-    env = MaskInObservation(gym.make("Corners-v0"), terminal_mask=terminal)
+def test_mask_of_the_last_observation() -> None:
+    env = MaskInObservation(gym.make("Corners-v0"))
     _, info = env.reset(seed=0)
     terminated = False
     while not terminated:
         joined, _, terminated, _, info = env.step(int(np.argmax(info["action_mask"])))
     assert not info["action_mask"].any()
-    assert joined["action_mask"].all() if terminal == "ones" else not joined["action_mask"].any()
+    assert joined["action_mask"].all()
 
 
 @pytest.mark.parametrize("env_id", IDS)
