@@ -14,14 +14,13 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from four_seasons_env.arguments import whole_number
-from four_seasons_env.engine import kernel
 from four_seasons_env.engine.deals import check_seed
-from four_seasons_env.engine.jit import announce, jit
+from four_seasons_env.engine.jit import announce
 from four_seasons_env.engine.moves import WASTE, Move, all_moves
 from four_seasons_env.game import Game
+from four_seasons_env.records import play_through
 from four_seasons_env.rules import RULES
 from four_seasons_env.solver.analysis.root import (
     ANY_NUMBER,
@@ -180,44 +179,25 @@ def solve(
     return Solution(_STATUS_NAMES[status], moves, positions, taken, certificate, step.name)
 
 
-def solve_all(
-    games: Sequence[Game],
-    seconds: float,
-    workers: int | None = None,
-    memory: int = 2**28,
-) -> list[Solution]:
+def solve_all(games: Sequence[Game], seconds: float) -> list[Solution]:
     """Solve many positions at once, such as those that a training run wants labels for.
 
-    The compiled searches release the GIL, so threads share the work.
+    The compiled searches release the GIL, so threads share the work, one for each processor. Each
+    search may take a quarter of the memory of `solve`.
 
     Args:
         games: positions, of one rule set or of several.
         seconds: time limit of each.
-        workers: threads. None: one for each processor.
-        memory: maximum number of bytes that a search may take, in each thread.
 
     Returns:
         What `solve` answers, in the order of the games.
     """
     _warm_up()  # once, and not in each thread
-    with ThreadPoolExecutor(workers or os.cpu_count()) as pool:
-        return list(pool.map(lambda game: solve(game, seconds=seconds, memory=memory), games))
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        return list(pool.map(lambda game: solve(game, seconds=seconds, memory=2**28), games))
 
 
 # --- shorter solutions
-
-
-@jit
-def _wins(games, rules, moves, words):
-    """Whether moves, played on a copy of a game, are all legal and win."""
-    copy = games.copy()
-    g, rule = copy[0], rules[0]
-    for move in moves:
-        kernel.legal(g, rule, False, words)
-        if not (words[move >> 3] >> np.uint64(8 * (move & 7))) & np.uint64(1):
-            return False
-        kernel.play(g, rule, move)
-    return kernel.is_won(g, rule)
 
 
 def _shorter(
@@ -243,9 +223,6 @@ def shorten(game: Game, moves: Sequence[Move]) -> list[Move]:
     A move is removed, alone or with the next move from its target, or the two are replaced by one
     direct move, if the remaining moves still win. This is repeated until it finds nothing more.
     """
-    rules = kernel.compile_rules(game.rules)
-    words = kernel.new_masks(1, game.rules)[0][0]
-    games = game.record.copy()
     by_places = {(move.source, move.target): move for move in all_moves(game.rules)}
     best = list(moves)
     found = True
@@ -254,8 +231,9 @@ def shorten(game: Game, moves: Sequence[Move]) -> list[Move]:
         i = 0
         while i < len(best):
             for line in _shorter(best, i, by_places):
-                numbers: NDArray[np.int64] = np.array([move.number for move in line], np.int64)
-                if _wins(games, rules, numbers, words):
+                reached = game.record.copy()
+                played, _ = play_through(reached, game.rules, [move.number for move in line])
+                if played == len(line) and reached["cards_up"][0] == game.rules.cards:
                     best = line
                     found = True
                     break

@@ -56,14 +56,9 @@ class FairValue:
     """Time taken."""
 
     @property
-    def is_exact(self) -> bool:
-        """Whether the bounds meet."""
-        return self.low == self.high
-
-    @property
     def value(self) -> float | None:
-        """The chance to win; None where it is not known exactly."""
-        return self.low if self.is_exact else None
+        """The chance to win; None unless the bounds meet."""
+        return self.low if self.low == self.high else None
 
     @property
     def best(self) -> tuple[Decision, ...]:
