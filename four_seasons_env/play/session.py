@@ -45,7 +45,6 @@ class Session:
         moves: played at once, as texts.
         history: what `history` of another session returned after these moves. Without it, records
             of the game have no times.
-        clock: returns seconds.
         keep: called when the game ends with moves that it has not kept, as they are after Undo and
             Redo; after its `OSError` the game continues.
 
@@ -60,7 +59,6 @@ class Session:
         deal: int | str,
         moves: Sequence[str] = (),
         history: Mapping[str, Any] | None = None,
-        clock: Callable[[], float] = time.monotonic,
         keep: Keep | None = None,
     ) -> None:
         self._deck = deal if isinstance(deal, str) else None
@@ -80,8 +78,7 @@ class Session:
         for move, seconds, who in zip(moves, times, by, strict=True):
             self._play(Step(self.game, find_move(self.game.rules, str(move)), seconds, who))
         self._keep = keep
-        self._clock = clock
-        self._started = clock() - (times[-1] if times and times[-1] else 0)
+        self._started = time.monotonic() - (times[-1] if times and times[-1] else 0)
 
     def _check_history(
         self, moves: Sequence[str], history: Mapping[str, Any]
@@ -124,7 +121,7 @@ class Session:
     def seconds(self) -> float:
         """Seconds since the start; for a game that is over, until its last move."""
         last = self.steps[-1].seconds if self.steps and self.game.is_over else None
-        return self._clock() - self._started if last is None else last
+        return time.monotonic() - self._started if last is None else last
 
     def record(self, player: str = "") -> Record:
         """The record of the game so far."""
@@ -148,7 +145,7 @@ class Session:
             IllegalMove: if the rules do not allow it, with the reason.
             ValueError: if the rule set has no such move.
         """
-        found, seconds = find_move(self.game.rules, str(move)), self._clock() - self._started
+        found, seconds = find_move(self.game.rules, str(move)), time.monotonic() - self._started
         by = AGENT if by_agent else HINTED if tuple(self.played) in self._advised else PLAYER
         self._play(Step(self.game, found, seconds, by))
         self._undone.clear()

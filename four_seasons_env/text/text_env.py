@@ -250,7 +250,8 @@ class FourSeasonsTextEnv(LimitInSpec, gym.Env[str, str]):
             truncated = not terminated
         self._running = not (terminated or truncated)
         moves = moves_in_words([all_moves(self.rules)[number] for number in played])
-        news = [f"Played: {moves}." if moves else "", problem, self._ending(info)]
+        ending = "The game is won." if info["won"] else "The game is over."
+        news = [f"Played: {moves}." if moves else "", problem, "" if self._running else ending]
         info |= {"illegal": bool(problem), "moves": tuple(played)}
         if not self._running:
             info["is_success"] = info["won"]
@@ -276,14 +277,6 @@ class FourSeasonsTextEnv(LimitInSpec, gym.Env[str, str]):
         if not word:
             reason = "The reply has no answer"
         return f"{reason}. The nearest legal choice is {nearest}."
-
-    def _ending(self, info: dict[str, Any]) -> str:
-        """How the episode has ended; "" if it has not."""
-        if self._running:
-            return ""
-        if info["won"]:
-            return "The game is won."
-        return "The game is over."
 
     def render(self) -> Any:
         """See `FourSeasonsEnv.render`."""
