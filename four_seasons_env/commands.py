@@ -69,16 +69,14 @@ def solve_deal(arguments: Sequence[str] | None = None) -> None:
     """
     options = _solve_parser().parse_args(arguments)
     # Not at the top: compiled code takes time to load, and the list of rules needs none.
-    from four_seasons_env.engine.deals import check_seed
     from four_seasons_env.game import Game
     from four_seasons_env.solver import shorten, solve
 
     if not options.seconds > 0:
         raise ValueError(f"--seconds must be more than 0, not {options.seconds:g}")
-    check_seed(options.seed)
     game = Game(options.rules, deal=options.deal, deck=options.deck)
     print(game)
-    solution = solve(game, seconds=options.seconds, seed=options.seed)
+    solution = solve(game, seconds=options.seconds)
     moves = shorten(game, solution.moves)
     for number, move in enumerate(moves, 1):
         before = game.copy()
@@ -99,12 +97,6 @@ def _solve_parser() -> argparse.ArgumentParser:
     parser.add_argument("--deck", help="the cards, first dealt first, instead of a number")
     parser.add_argument(
         "--seconds", type=float, default=60.0, help="time limit (default: %(default)s)"
-    )
-    parser.add_argument(
-        "--seed",
-        type=int,
-        default=0,
-        help="seed of the solver's random choices (default: %(default)s)",
     )
     return parser
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from importlib.resources import files
 from pathlib import Path
 
 from four_seasons_env.registration import SMALL_ENVS, SMALL_NEXT_DEAL
@@ -49,8 +48,7 @@ class SmallGame:
 
 def small_games() -> tuple[SmallGame, ...]:
     """The small games and their optima, in the order of `four_seasons_env.rules.SMALL`."""
-    optima = files(__package__) / "data" / "small_games.json"  # also in a zip archive
-    found = json.loads(optima.read_text(encoding="utf-8"))["games"]
+    found = json.loads(OPTIMA.read_text(encoding="utf-8"))["games"]
     moves = {name: env_id for env_id, name in SMALL_ENVS.items()}
     next_deal = {name: env_id for env_id, name in SMALL_NEXT_DEAL.items()}
     return tuple(

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from four_seasons_env.arguments import nearest
+from four_seasons_env.arguments import check_choice, nearest
 
 BASE_FROM = ("sixth", "first", "one_per_suit", "aces")
 OPENINGS = ("fixed", "as_dealt", "empty")
@@ -79,9 +79,7 @@ class Rules:
 
     def __post_init__(self) -> None:
         for field, choices in CHOICES.items():
-            value = getattr(self, field)
-            if value not in choices:
-                raise ValueError(f"unknown {field} {value!r}: {nearest(value, choices)}")
+            check_choice(field, getattr(self, field), choices)
         for field, (low, high) in RANGES.items():
             value = getattr(self, field)
             if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:

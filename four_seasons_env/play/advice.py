@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from four_seasons_env.agents import AGENTS, Agent, make_agent
+from four_seasons_env.agents.planner import chances
 from four_seasons_env.arguments import nearest
 from four_seasons_env.engine import kernel
 from four_seasons_env.engine.moves import Move, all_moves
 from four_seasons_env.engine.repeats import mask_after
 from four_seasons_env.game import Game
 from four_seasons_env.rules import Rules
-
-if TYPE_CHECKING:
-    from four_seasons_env.agents.planner.chances import Judge
+from four_seasons_env.solver import solve
 
 SOLVER_SECONDS = 2.0
 _FIRST, _LAST = "planner", "random"
@@ -42,13 +40,9 @@ def _adviser(name: str, rules: Rules) -> Agent:
 
 
 @functools.lru_cache(maxsize=8)
-def _judge(rules: Rules) -> Judge | None:
+def _judge(rules: Rules) -> chances.Judge | None:
     """The planner's judgement of positions, or None for rule sets where it is not right."""
-    try:
-        from four_seasons_env.agents.planner.chances import Judge, can_judge
-    except ImportError:  # the extra "agents" is missing
-        return None
-    return Judge(rules) if can_judge(rules) else None
+    return chances.Judge(rules) if chances.can_judge(rules) else None
 
 
 def can_judge(rules: Rules) -> bool:
@@ -123,6 +117,4 @@ def chance(game: Game) -> float | None:
 
 def verdict(game: Game) -> str:
     """Whether the true deal can still be won from here: "won", "lost" or "unknown"."""
-    from four_seasons_env.solver import solve
-
     return solve(game, seconds=SOLVER_SECONDS).status

@@ -62,19 +62,6 @@ except ImportError as error:
     assert policy.startswith('CandidatePolicy needs the extra "train"')
 
 
-def test_the_play_page_offers_what_is_installed():
-    offered = run(
-        AGENTS + TRAIN,
-        """
-from four_seasons_env.game import Game
-from four_seasons_env.play import advice
-rules = Game().rules
-print(*advice.advisers(rules), advice.can_judge(rules), advice.chance(Game()))
-""",
-    )
-    assert offered == "heuristic greedy first_candidate rollout finisher random False None"
-
-
 def test_the_registry_is_light():
     """A misspelt agent is rejected before anything is compiled or trained."""
     loaded = run(
