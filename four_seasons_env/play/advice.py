@@ -64,11 +64,7 @@ def new_moves(game: Game, past: Iterable[tuple[Game, Move]] = ()) -> list[Move]:
 
 
 def choose(
-    name: str,
-    game: Game,
-    past: Iterable[tuple[Game, Move]] = (),
-    seed: int = 0,
-    own: str = "",
+    name: str, game: Game, past: Iterable[tuple[Game, Move]] = (), own: str = ""
 ) -> Move | None:
     """The move that an agent chooses among `new_moves`; None if there are none.
 
@@ -87,7 +83,7 @@ def choose(
     mask[0, [move.number for move in new_moves(game, past)]] = 1
     if not mask.any():
         return None
-    rng = np.random.default_rng([seed, game.moves_played])
+    rng = np.random.default_rng([0, game.moves_played])
     rule = kernel.compile_rules(game.rules)
     shown = kernel.public_copy(game.record, rule, rng.integers(0, 2**63, 1, np.uint64))
     return moves[int(_adviser(name, game.rules).act(shown, mask, rng)[0])]

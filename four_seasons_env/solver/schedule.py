@@ -83,15 +83,11 @@ ROUND = (
 )
 
 
-def steps(seed: int) -> Iterator[Step]:
-    """All steps in order.
-
-    Args:
-        seed: of the weights in the rounds.
-    """
+def steps() -> Iterator[Step]:
+    """All steps in order; the weights differ in each round."""
     yield from FIRST
     for number in count():
         for row, step in enumerate(ROUND):
             positions = step.positions and step.positions << min(number, 30)
-            own = 1 + (seed * len(ROUND) * 1_000 + number * len(ROUND) + row)
-            yield step._replace(seed=own, positions=positions)
+            seed = 1 + number * len(ROUND) + row
+            yield step._replace(seed=seed, positions=positions)

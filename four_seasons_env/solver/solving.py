@@ -16,7 +16,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from four_seasons_env.arguments import whole_number
-from four_seasons_env.engine.deals import check_seed
 from four_seasons_env.engine.jit import announce
 from four_seasons_env.engine.moves import WASTE, Move, all_moves
 from four_seasons_env.game import Game
@@ -119,33 +118,30 @@ def solve(
     game: Game,
     max_positions: int | None = None,
     seconds: float | None = None,
-    seed: int = 0,
     memory: int = 2**30,
     width: int | None = None,
 ) -> Solution:
     """Find out whether a position can be won by a player who sees every card.
 
     An answer is a proof: the moves of a win have been played on a copy of the game, and a loss
-    rests on a search that left nothing out (docs/explanation/solver.md). The same seed, positions
-    and memory give the same answer, unless time runs out first.
+    rests on a search that left nothing out (docs/explanation/solver.md). The same positions and
+    memory give the same answer, unless time runs out first.
 
     Args:
         game: a position of any rule set; it is not changed.
         max_positions: maximum number of positions to make. None: no limit.
         seconds: time limit, exceeded by some tenths of a second at most; loading the compiled
             code does not count. None: no limit, or 60 if `max_positions` is None too.
-        seed: of the random choices of the searches.
         memory: maximum number of bytes that a search may take; most take some MiB.
         width: run one beam of this width and no other search, which takes milliseconds.
             None: continue until there is an answer or a limit is reached.
 
     Raises:
-        ValueError: for a limit that is not positive, or a negative seed.
+        ValueError: for a limit that is not positive.
         TypeError: if `game` is not a `Game`, or a limit is not a number.
     """
     if not isinstance(game, Game):
         raise TypeError(f"game must be a Game, as of Game('four-seasons', deal=17), not {game!r}")
-    check_seed(seed)
     for name, limit in (("max_positions", max_positions), ("memory", memory), ("width", width)):
         if limit is not None and whole_number(name, limit) < 1:
             raise ValueError(f"{name} must be more than 0, not {limit!r}")
@@ -160,7 +156,7 @@ def solve(
     started = time.perf_counter()
     if game.is_won:
         return Solution("won", [], 0, 0.0, "moves")
-    plan = steps(seed) if width is None else [Step("beam", width, _ARRANGEMENTS, narrow=True)]
+    plan = steps() if width is None else [Step("beam", width, _ARRANGEMENTS, narrow=True)]
     status, moves, positions, step = _run(
         Root(game.record[0], game.rules, memory),
         plan,

@@ -112,10 +112,10 @@ def test_wider_rules_keep_wins(row: str, narrow: dict, wide: dict) -> None:
     assert statuses["won", "won"] + statuses["lost", "won"] + statuses["lost", "lost"] > 2
 
 
-def test_seed_and_budget_are_repeatable() -> None:
+def test_a_budget_is_repeatable() -> None:
     game = Game("four-seasons", TRAIN_FROM + 7)
     for most in (1, 1000, 30_000):
-        one, two = (solve(game, max_positions=most, seed=5) for _ in range(2))
+        one, two = (solve(game, max_positions=most) for _ in range(2))
         assert (one.status, one.moves, one.positions) == (two.status, two.moves, two.positions)
         assert one.positions <= most
         assert one.status == "unknown" or most == 30_000
