@@ -65,12 +65,11 @@ def as_deals(deals: Deals, allow_test_deals: bool) -> NDArray[np.int64]:
 
 
 def check_autoreset_mode(mode: str | AutoresetMode) -> AutoresetMode:
-    """Convert a mode, its value or its name to an AutoresetMode: "NextStep", "next_step".
+    """Convert a mode or its value to an AutoresetMode: "NextStep".
 
     Raises:
         ValueError: for an unknown mode, with the nearest one.
     """
-    mode = AutoresetMode.__members__.get(str(mode).upper(), mode)
     value = mode.value if isinstance(mode, AutoresetMode) else mode
     return AutoresetMode(check_choice("autoreset_mode", value, tuple(m.value for m in AUTORESET)))
 

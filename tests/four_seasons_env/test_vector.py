@@ -89,9 +89,9 @@ def test_ended_games_need_a_reset():
     env.step(np.zeros(3, int))
 
 
-@pytest.mark.parametrize("text", ["NextStep", "next_step", "NEXT_STEP"])
-def test_a_mode_may_be_text(text):
-    assert FourSeasonsVectorEnv(1, autoreset_mode=text).autoreset_mode is AutoresetMode.NEXT_STEP
+def test_a_mode_may_be_text():
+    env = FourSeasonsVectorEnv(1, autoreset_mode="NextStep")
+    assert env.autoreset_mode is AutoresetMode.NEXT_STEP
 
 
 @pytest.mark.parametrize("mode", AutoresetMode)
