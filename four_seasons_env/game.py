@@ -45,6 +45,16 @@ class Stop(NamedTuple):
     """The move that takes the next card from the stock, or turns the waste over."""
 
 
+def legal_masks(
+    games: NDArray[Any], rules: Rules, distinct: bool = False
+) -> tuple[NDArray[np.int8], NDArray[np.bool_]]:
+    """The legal moves of GAME (n,), int8 of shape (n, A); and whether each continues, bool (n,)."""
+    words, masks = kernel.new_masks(len(games), rules)
+    goes_on = np.zeros(len(games), np.bool_)
+    kernel.legal_all(games, kernel.compile_rules(rules), distinct, words, goes_on)
+    return masks, goes_on
+
+
 class Game:
     """A game of patience, to inspect and to play.
 
@@ -211,19 +221,13 @@ class Game:
     @property
     def is_over(self) -> bool:
         """Whether it is won, or only moves that rename spaces are left."""
-        return not self._legal(distinct=False)[1]
+        return not legal_masks(self._record, self.rules)[1][0]
 
     # --- playing
 
-    def _legal(self, distinct: bool) -> tuple[NDArray[np.int8], bool]:
-        words, masks = kernel.new_masks(1, self.rules)
-        goes_on = np.zeros(1, np.bool_)
-        kernel.legal_all(self._record, self._rule, distinct, words, goes_on)
-        return masks[0], bool(goes_on[0])
-
     def action_mask(self, distinct: bool = False) -> NDArray[np.int8]:
         """The legal moves as an int8 array of shape (actions,)."""
-        return self._legal(distinct)[0]
+        return legal_masks(self._record, self.rules, distinct)[0][0]
 
     def legal_moves(self, distinct: bool = False) -> list[Move]:
         """The moves that the rules allow, in the order of their numbers.
@@ -232,7 +236,7 @@ class Game:
             distinct: leave out moves that only rename spaces.
         """
         moves = all_moves(self.rules)
-        return [moves[number] for number in np.flatnonzero(self._legal(distinct)[0])]
+        return [moves[number] for number in np.flatnonzero(self.action_mask(distinct))]
 
     def play(self, move: Move | str | int) -> None:
         """Play a move, given as a `Move`, its text or its number.
@@ -242,7 +246,7 @@ class Game:
             ValueError: if the rule set has no such move at all.
         """
         chosen = find_move(self.rules, move)
-        if not self._legal(distinct=False)[0][chosen.number]:
+        if not self.action_mask()[chosen.number]:
             raise IllegalMove(f"{chosen} is not legal: {self._why_not(chosen)}")
         kernel.play_each(self._record, self._rule, np.array([chosen.number], np.int64))
 

@@ -12,7 +12,7 @@ from four_seasons_env.engine import kernel
 from four_seasons_env.engine.deals import TRAIN_FROM, check_deal
 from four_seasons_env.engine.moves import all_moves
 from four_seasons_env.engine.validation import check_games
-from four_seasons_env.game import MAX_MOVES, Game, IllegalMove
+from four_seasons_env.game import MAX_MOVES, Game, IllegalMove, legal_masks
 from four_seasons_env.rules import Rules, get_rules
 
 
@@ -128,7 +128,7 @@ class Games:
     @property
     def is_over(self) -> NDArray[np.bool_]:
         """Whether each is won, or only moves that rename spaces are left; bool of shape (n,)."""
-        return ~self._legal(distinct=False)[1]
+        return ~legal_masks(self._records, self.rules)[1]
 
     def action_masks(self, distinct: bool = False) -> NDArray[np.int8]:
         """The legal moves, int8 of shape (n, A).
@@ -136,13 +136,7 @@ class Games:
         Args:
             distinct: leave out moves that only rename spaces.
         """
-        return self._legal(distinct)[0]
-
-    def _legal(self, distinct: bool) -> tuple[NDArray[np.int8], NDArray[np.bool_]]:
-        words, masks = kernel.new_masks(len(self), self.rules)
-        goes_on = np.zeros(len(self), np.bool_)
-        kernel.legal_all(self._records, self._rule, distinct, words, goes_on)
-        return masks, goes_on
+        return legal_masks(self._records, self.rules, distinct)[0]
 
     # --- playing
 

@@ -28,7 +28,6 @@ from four_seasons_env.solver.analysis.root import (
     UNDECIDED,
     WON,
     Root,
-    codes_at,
 )
 from four_seasons_env.solver.beam import Beam, expand
 from four_seasons_env.solver.sat import FormulaSearch
@@ -85,12 +84,8 @@ def _run(
     Returns:
         The status, the moves that win, the positions made and the step that has decided.
     """
-    positions = 0
-    cards = (
-        int(root.record["deck_size"])
-        - int(root.record["dealt"])
-        + len(codes_at(root.record, WASTE))
-    )
+    positions, record = 0, root.record
+    cards = int(record["deck_size"]) - int(record["dealt"]) + int(record["height"][WASTE])
     for step in plan:
         if cards > step.most:
             continue
