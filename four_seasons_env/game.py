@@ -227,7 +227,9 @@ class Game:
 
     def action_mask(self, distinct: bool = False) -> NDArray[np.int8]:
         """The legal moves as an int8 array of shape (actions,)."""
-        return legal_masks(self._record, self.rules, distinct)[0][0]
+        masks, _ = legal_masks(self._record, self.rules, distinct)
+        mask: NDArray[np.int8] = masks[0]
+        return mask
 
     def legal_moves(self, distinct: bool = False) -> list[Move]:
         """The moves that the rules allow, in the order of their numbers.
