@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import asyncio
 import contextlib
 import errno
 import socket
@@ -69,8 +70,14 @@ def _serve(
     """Serve the page, which opens a rule set and a deal, until the process is stopped.
 
     Raises:
-        ValueError: for an address that cannot be used.
+        ValueError: for an address that cannot be used, or in a running event loop.
     """
+    with contextlib.suppress(RuntimeError):
+        asyncio.get_running_loop()
+        raise ValueError(
+            "play needs its own event loop, and one is running, as in a notebook: run "
+            "'four-seasons play' in a terminal, or !four-seasons play in a cell"
+        )
     import uvicorn
 
     from four_seasons_env.play.server import LOOPBACK, compile_ahead, make_app

@@ -1,5 +1,6 @@
 """The game in the hands of people: sessions, the server, the page in a browser."""
 
+import asyncio
 import functools
 import itertools
 import json
@@ -189,6 +190,16 @@ def test_what_the_server_serves(client, path, host, status, words):
     assert answer.status_code == status
     assert words in answer.text
     assert status == 400 or answer.headers["cache-control"] == "no-cache"
+
+
+def test_a_running_event_loop_is_named(capsys):
+    async def notebook():
+        main(["play", "--port", "0", "--no-browser"])
+
+    with pytest.raises(SystemExit):
+        asyncio.run(notebook())
+    said = capsys.readouterr()
+    assert "!four-seasons play in a cell" in said.err and not said.out
 
 
 def test_a_finished_game_is_one_line(client, tmp_path):
