@@ -1,8 +1,8 @@
 """`greedy`: a fixed order of preference, as for a beginner.
 
 To a foundation; a lone card to another pile, which makes a space; from the waste to a pile; from
-the waste to a space; else the next card. `four_seasons_env.agents.search.rollout` uses it for cheap
-playouts. `goes_round` detects a deterministic player that cycles and would never end the game.
+the waste to a space; else the next card. `goes_round` detects a deterministic player that cycles
+and would never end the game.
 """
 
 from __future__ import annotations

@@ -1,10 +1,9 @@
 """`rollout`: tries each move in sampled worlds, and plays the one with the best results.
 
-A world is an order of the unseen cards. In each world, every candidate move is played, and then a
-simple player plays on: the list of `four_seasons_env.agents.scripted.greedy` or the advice of
-`four_seasons_env.agents.scripted.heuristic`. All candidates face the same worlds. A playout goes to
-the end of the game, or until nothing is hidden; then a search for a win can follow, because simple
-players lose most of their games there. After half of the worlds, candidates that do no better than
+A world is an order of the unseen cards. In each world, every candidate move is played, and then the
+heuristic (`four_seasons_env.agents.scripted.heuristic`) plays on. All candidates face the same
+worlds. A playout goes to the end of the game, or until nothing is hidden; then a search for a win
+can follow, because the heuristic loses most of its games there. After half of the worlds, candidates that do no better than
 the heuristic's own move are dropped. This is one step of policy improvement by rollouts: Tesauro
 and Galperin 1996; for Klondike: Yan, Diaconis, Rusmevichientong and Van Roy 2005, Bjarnason, Fern
 and Tadepalli 2009.
@@ -12,12 +11,11 @@ and Tadepalli 2009.
 
 from __future__ import annotations
 
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from four_seasons_env.agents.scripted.greedy import greedy_move
 from four_seasons_env.agents.scripted.heuristic import (
     HeuristicBuffers,
     choose_move,
@@ -26,7 +24,7 @@ from four_seasons_env.agents.scripted.heuristic import (
 )
 from four_seasons_env.agents.search.plans import ENDING_POSITIONS, NONE, Plans
 from four_seasons_env.agents.search.worlds import determinize
-from four_seasons_env.arguments import check_choice, check_positive
+from four_seasons_env.arguments import check_positive
 from four_seasons_env.engine.containers import keep_best
 from four_seasons_env.engine.jit import jit
 from four_seasons_env.engine.kernel import (
@@ -43,8 +41,6 @@ from four_seasons_env.positions.enumeration import ADVICE, find_win
 from four_seasons_env.positions.search import WON, Search, new_search
 from four_seasons_env.rules import Rules
 
-BASES = ("heuristic", "greedy")
-_GREEDY = BASES.index("greedy")
 _LONGEST = 400
 """Maximum number of moves of a playout; only a player that repeats positions needs them all."""
 _CARDS_UP = 0.02
@@ -56,7 +52,6 @@ class _Settings(NamedTuple):
 
     candidates: int
     worlds: int
-    base: int  # in `BASES`
     expansions: int
     weights: NDArray[np.float64]  # (2, features) of the heuristic
 
@@ -101,10 +96,7 @@ def _play_out(rule, settings, buffers):
         if expansions and nothing_hidden(game[0], rule):
             best = find_win(game[0], rule, ADVICE, 2 * expansions, expansions, search)
             return (search.values[best] == WON) + _CARDS_UP * game[0].cards_up / rule.cards
-        if settings.base == _GREEDY:
-            move = greedy_move(game[0], rule, buffers.mask[0])
-        else:
-            move = choose_move(game[0], rule, buffers.mask[0], settings.weights, buffers.heuristic)
+        move = choose_move(game[0], rule, buffers.mask[0], settings.weights, buffers.heuristic)
         play(game[0], rule, move)
     return is_won(game[0], rule) + _CARDS_UP * game[0].cards_up / rule.cards
 
@@ -184,37 +176,29 @@ def _best_moves(games, rules, masks, seeds, settings, buffers, moves):
 
 
 class RolloutAgent:
-    """Plays the move that does best when a simple player continues from it.
+    """Plays the move that does best when the heuristic continues from it.
 
     Args:
         rules: the rule set to play.
         worlds: imagined for each decision; each candidate is played out in all of them.
         moves: maximum number of moves to try: the heuristic's own and those that it likes best.
-        base: who plays the games out: "heuristic", or "greedy", which is weaker and much faster.
         expansions: maximum number of positions that the search for a win expands once nothing is
             hidden in a playout; the solver then also plays the end of the game itself. With 0
-            neither happens: the base plays to the end.
+            neither happens: the heuristic plays to the end.
 
     Raises:
-        ValueError: for an unknown base, or ``worlds`` or ``moves`` below 1.
+        ValueError: for ``worlds`` or ``moves`` below 1.
     """
 
     mask = "distinct"
 
     def __init__(
-        self,
-        rules: Rules,
-        worlds: int = 16,
-        moves: int = 3,
-        base: Literal["heuristic", "greedy"] = "heuristic",
-        expansions: int = 0,
+        self, rules: Rules, worlds: int = 16, moves: int = 3, expansions: int = 0
     ) -> None:
-        check_choice("base", base, BASES)
         self._rule = compile_rules(rules)
         self._settings = _Settings(
             check_positive("moves", moves),
             check_positive("worlds", worlds),
-            BASES.index(base),
             expansions,
             read_weights(),
         )

@@ -25,7 +25,7 @@ STRONGER = {
     "heuristic": "random",
     "greedy": "random",
     "first_candidate": "greedy",
-    "rollout@worlds=8,base=greedy": "greedy",
+    "rollout@worlds=8": "greedy",
     "finisher": "heuristic",
     "maskable_ppo": "heuristic",
     "next_deal_ppo": "heuristic",

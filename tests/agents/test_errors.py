@@ -182,7 +182,6 @@ OPTIONS = [
     (agent("next_deal_ppo@value_weight=nan"), ValueError, "a number, 0 or more, not 'nan'"),
     (option(on="maybe"), ValueError, "on of agent 'mine' must be true or false, not 'maybe'"),
     (agent("next_deal_ppo@endings=serch"), ValueError, "'serch': did you mean 'search'"),
-    (agent("rollout@base=gredy"), ValueError, "did you mean 'greedy'"),
     (agent("finisher@base=heuristics"), ValueError, "unknown agent 'heuristics'"),
     (agent("finisher@base=finisher"), ValueError, "another agent, such as 'heuristic', not 'fin"),
 ]
