@@ -1,8 +1,7 @@
 """`greedy`: a fixed order of preference, as for a beginner.
 
 To a foundation; a lone card to another pile, which makes a space; from the waste to a pile; from
-the waste to a space; else the next card. `goes_round` detects a deterministic player that cycles
-and would never end the game.
+the waste to a space; else the next card.
 """
 
 from __future__ import annotations
@@ -19,6 +18,10 @@ from four_seasons_env.engine.moves import FOUNDATION, STOCK, WASTE
 from four_seasons_env.rules import Rules
 
 _NEVER = 9
+
+MOST_IDLE = 100
+"""A playout ends after this many moves in a row that change nothing but the piles: a player without
+chance or memory goes round in circles there."""
 
 
 @inlined
@@ -55,18 +58,21 @@ def _greedy_moves(games, rules, masks, moves):
         moves[i] = greedy_move(games[i], rules[0], masks[i])
 
 
+@inlined
+def beside_the_piles(g):
+    """A number that changes when a card is turned, goes up or leaves the waste."""
+    return np.int64(g.dealt) + 64 * (np.int64(g.cards_up) + 64 * np.int64(g.height[WASTE]))
+
+
 @jit
 def _play_out(games, rules, max_moves, words, mask):
-    """Play each game until it ends, cycles, or reaches the limit of moves."""
-    saved = np.zeros(1, games.dtype)
-    since = np.zeros(2, np.int64)
+    """Play each game until it ends, goes round, or reaches the limit of moves."""
     for i in range(len(games)):
-        g = games[i]
-        since[:] = 0
-        while g.moves < max_moves and legal(g, rules[0], True, words[0]):
+        g, idle = games[i], 0
+        while idle < MOST_IDLE and g.moves < max_moves and legal(g, rules[0], True, words[0]):
+            before = beside_the_piles(g)
             play(g, rules[0], greedy_move(g, rules[0], mask[0]))
-            if goes_round(g, saved, since):
-                break
+            idle = idle + 1 if beside_the_piles(g) == before else 0
 
 
 class GreedyAgent:
@@ -93,41 +99,3 @@ class GreedyAgent:
     def play_out(self, games: NDArray[Any], max_moves: int, rng: np.random.Generator) -> None:
         """Play each game to its end; see `four_seasons_env.games.Games.play_out`."""
         _play_out(games, self._rule, max_moves, self._words, self._mask)
-
-
-@jit
-def goes_round(g, saved, since):
-    """Whether a game repeats a position; call this after each move, from the first.
-
-    Brent's cycle detection: one earlier position is saved, and replaced after 1, 2, 4 ... moves. A
-    cycle of n moves is found within 3n moves.
-
-    Args:
-        saved: GAME (1,), the earlier position.
-        since: int64 (2,), moves since it was saved, and until it is replaced; zeros at first.
-    """
-    progress = g.cards_up != saved[0].cards_up or g.dealt != saved[0].dealt
-    if since[1] and not progress and _same(g, saved[0]):
-        return True
-    since[0] += 1
-    if progress:
-        since[1] = 0
-    if since[0] >= since[1]:
-        saved[0] = g
-        since[0] = 0
-        since[1] = 2 * since[1] + 1
-    return False
-
-
-@jit
-def _same(g, other):
-    """Whether two positions with equal counts of cards dealt and up have the same piles."""
-    for place in range(13):
-        if g.top[place] != other.top[place] or g.height[place] != other.height[place]:
-            return False
-    if g.redeals != other.redeals:
-        return False
-    same = True
-    for card in range(52):
-        same &= g.below[card] == other.below[card]
-    return same

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from four_seasons_env.agents.scripted.greedy import goes_round
+from four_seasons_env.agents.scripted.greedy import MOST_IDLE, beside_the_piles
 from four_seasons_env.engine.deals import NO_CARD
 from four_seasons_env.engine.jit import jit
 from four_seasons_env.engine.kernel import (
@@ -232,16 +232,13 @@ def _choose_all(games, rules, masks, weights, buffers, actions):
 
 @jit
 def _play_out(games, rules, max_moves, words, mask, weights, buffers):
-    """Play each game until it ends, cycles, or reaches the limit of moves."""
-    saved = np.zeros(1, games.dtype)
-    since = np.zeros(2, np.int64)
+    """Play each game until it ends, goes round, or reaches the limit of moves."""
     for i in range(len(games)):
-        g = games[i]
-        since[:] = 0
-        while g.moves < max_moves and legal(g, rules[0], True, words[0]):
+        g, idle = games[i], 0
+        while idle < MOST_IDLE and g.moves < max_moves and legal(g, rules[0], True, words[0]):
+            before = beside_the_piles(g)
             play(g, rules[0], choose_move(g, rules[0], mask[0], weights, buffers))
-            if goes_round(g, saved, since):
-                break
+            idle = idle + 1 if beside_the_piles(g) == before else 0
 
 
 @functools.cache
