@@ -189,16 +189,16 @@ def read_settings(schema: type[S], path: Path, overrides: Iterable[str] = ()) ->
     Raises:
         ValueError: for an unknown key, naming the nearest one, or a value of a wrong type.
     """
-    values: dict[str, Any] = read_yaml(path)
-    given = set()
+    values: dict[str, Any] = yaml.safe_load(path.read_text())
     for text in overrides:
         key, equals, value = text.partition("=")
         if not equals:
             raise ValueError(f"a hyperparameter must be key=value, not {text!r}")
-        if key.strip() in given:
-            raise ValueError(f"hyperparameter {key.strip()!r} must be given once")
-        given.add(key.strip())
-        values[key.strip()] = parse_yaml(value, key)
+        try:
+            values[key.strip()] = yaml.safe_load(value)
+        except yaml.YAMLError as error:
+            problem = " ".join(str(error).split())
+            raise ValueError(f"{key} is not YAML: {problem}") from None
     return make_settings(schema, values, path.stem)
 
 
@@ -218,48 +218,6 @@ def make_settings(schema: type[S], values: dict[str, Any], agent: str) -> S:
         return fitting(values, schema, strict=False)
     except ValueError as error:
         raise ValueError(f"hyperparameters of {agent}: {error}") from None
-
-
-class _Loader(yaml.SafeLoader):
-    """PyYAML's own takes the last of several values of a key, although YAML forbids them."""
-
-    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
-        keys = [key.value for key, _ in node.value]
-        for key in keys:
-            if keys.count(key) > 1:
-                raise ValueError(f"{key!r} must be given once")
-        return super().construct_mapping(node, deep)
-
-
-def parse_yaml(text: str, what: str) -> Any:
-    """The value of a YAML text.
-
-    Args:
-        text: of plain values, lists and mappings.
-        what: it is, for errors.
-
-    Raises:
-        ValueError: if it is not YAML.
-    """
-    try:
-        return yaml.load(text, _Loader)
-    # ValueError: a date such as 2021-02-31; RecursionError: brackets without end
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
-        raise ValueError(f"{what} is not YAML: {' '.join(str(error).split())[:200]}") from None
-
-
-def read_yaml(path: Path) -> Any:
-    """The value of a YAML file.
-
-    Raises:
-        FileNotFoundError: if there is no such file.
-        ValueError: naming the file, if it is not YAML.
-    """
-    try:
-        text = path.read_text(encoding="utf-8")
-    except UnicodeDecodeError as error:
-        raise ValueError(f"{path} is not UTF-8 text: {error}") from None
-    return parse_yaml(text, str(path))
 
 
 class WeightAverage:
