@@ -3,10 +3,10 @@
 A world is an order of the unseen cards. In each world, every candidate move is played, and then the
 heuristic (`four_seasons_env.agents.scripted.heuristic`) plays on. All candidates face the same
 worlds. A playout goes to the end of the game, or until nothing is hidden; then a search for a win
-can follow, because the heuristic loses most of its games there. After half of the worlds, candidates that do no better than
-the heuristic's own move are dropped. This is one step of policy improvement by rollouts: Tesauro
-and Galperin 1996; for Klondike: Yan, Diaconis, Rusmevichientong and Van Roy 2005, Bjarnason, Fern
-and Tadepalli 2009.
+can follow, because the heuristic loses most of its games there. After half of the worlds,
+candidates that do no better than the heuristic's own move are dropped. This is one step of policy
+improvement by rollouts: Tesauro and Galperin 1996; for Klondike: Yan, Diaconis, Rusmevichientong
+and Van Roy 2005, Bjarnason, Fern and Tadepalli 2009.
 """
 
 from __future__ import annotations
@@ -192,9 +192,7 @@ class RolloutAgent:
 
     mask = "distinct"
 
-    def __init__(
-        self, rules: Rules, worlds: int = 16, moves: int = 3, expansions: int = 0
-    ) -> None:
+    def __init__(self, rules: Rules, worlds: int = 16, moves: int = 3, expansions: int = 0) -> None:
         self._rule = compile_rules(rules)
         self._settings = _Settings(
             check_positive("moves", moves),
