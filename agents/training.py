@@ -77,8 +77,25 @@ class Learner(abc.ABC):
 
     @classmethod
     def read_settings(cls, overrides: Iterable[str] = ()) -> Any:
-        """Its hyperparameters; see `read_settings`."""
-        return read_settings(cls.schema, cls.settings_file, overrides)
+        """Its hyperparameters.
+
+        Args:
+            overrides: strings such as "gamma=0.99", which override the file.
+
+        Raises:
+            ValueError: for an unknown key, naming the nearest one, or a value of a wrong type.
+        """
+        values: dict[str, Any] = yaml.safe_load(cls.settings_file.read_text())
+        for text in overrides:
+            key, equals, value = text.partition("=")
+            if not equals:
+                raise ValueError(f"a hyperparameter must be key=value, not {text!r}")
+            try:
+                values[key.strip()] = yaml.safe_load(value)
+            except yaml.YAMLError as error:
+                problem = " ".join(str(error).split())
+                raise ValueError(f"{key} is not YAML: {problem}") from None
+        return make_settings(cls.schema, values, cls.name)
 
     @classmethod
     def check_warm_start(cls, start: str, rules: Rules, settings: Any) -> None:
@@ -176,30 +193,6 @@ class Update(NamedTuple):
     won: list[bool]  # whether each training game that ended was won
     cards_up: list[int]  # at the end of these games; empty if the algorithm does not report them
     records: dict[str, float]  # for the log, by name
-
-
-def read_settings(schema: type[S], path: Path, overrides: Iterable[str] = ()) -> S:
-    """The hyperparameters of an algorithm.
-
-    Args:
-        schema: the algorithm's dataclass.
-        path: its YAML file, named like its agent.
-        overrides: strings such as "gamma=0.99", which override the file.
-
-    Raises:
-        ValueError: for an unknown key, naming the nearest one, or a value of a wrong type.
-    """
-    values: dict[str, Any] = yaml.safe_load(path.read_text())
-    for text in overrides:
-        key, equals, value = text.partition("=")
-        if not equals:
-            raise ValueError(f"a hyperparameter must be key=value, not {text!r}")
-        try:
-            values[key.strip()] = yaml.safe_load(value)
-        except yaml.YAMLError as error:
-            problem = " ".join(str(error).split())
-            raise ValueError(f"{key} is not YAML: {problem}") from None
-    return make_settings(schema, values, path.stem)
 
 
 def make_settings(schema: type[S], values: dict[str, Any], agent: str) -> S:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from four_seasons_env.agents import make_agent, policy
-from four_seasons_env.agents.learned.ppo import MaskablePpoSettings, NextDealPpoSettings
+from four_seasons_env.agents.learned.ppo import MaskablePpoSettings
 from four_seasons_env.agents.names import convert_options, split_name
 from four_seasons_env.agents.network.evaluation import dense_layer
 from four_seasons_env.agents.planner.chances import Judge
@@ -22,7 +22,7 @@ from four_seasons_env.agents.policy_files import (
     save_policy,
 )
 from four_seasons_env.agents.registry import PLAYS, AnswerError
-from four_seasons_env.agents.training import make_settings, read_settings
+from four_seasons_env.agents.training import get_learner, make_settings
 from four_seasons_env.experiments.play import play_deals
 from four_seasons_env.experiments.players import find_players
 from four_seasons_env.rules import RULES
@@ -34,7 +34,6 @@ from tests.agents.policies import (
     move_card,
     move_weights,
 )
-from tests.helpers import ROOT
 
 DEFAULT = RULES["four-seasons"]
 Call = Callable[[Path], Any]
@@ -65,13 +64,9 @@ def option(**text: str) -> Call:
     return lambda _: convert_options("mine", made, text, text=True)
 
 
-SCHEMAS = {"maskable_ppo": MaskablePpoSettings, "next_deal_ppo": NextDealPpoSettings}
-
-
 def settings(*flags: str, name: str = "maskable_ppo") -> Call:
     """Hyperparameters of flags."""
-    path = ROOT / f"agents/learned/{name}.yaml"
-    return lambda _: read_settings(SCHEMAS[name], path, flags)
+    return lambda _: get_learner(name).read_settings(flags)
 
 
 def saved(folder: Path, name: str = "maskable_ppo", rules: str = "four-seasons") -> Path:
