@@ -15,9 +15,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-import sys
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -105,13 +103,6 @@ class Policy:
         functools.update_wrapper(self, self.function, updated=())
         self.__signature__ = _signature(self.function, both)
 
-    def __reduce__(self) -> str | tuple[Any, ...]:
-        """By its name, as a function is pickled, if it has the function's name in its module."""
-        name = getattr(self, "__qualname__", "")
-        if getattr(sys.modules.get(self.__module__), name, None) is self:
-            return str(name)
-        return Policy, (self.function, self.env, self.plays, self.block, self.arguments)
-
     def __call__(self, rules: Rules, **options: Any) -> PolicyAgent:
         """The agent, whose function is also called with these options.
 
@@ -130,14 +121,13 @@ def _signature(function: Callable[..., Any], both: Mapping[str, bool]) -> inspec
     named = inspect.Parameter.KEYWORD_ONLY
     parameters = [inspect.Parameter("rules", inspect.Parameter.POSITIONAL_OR_KEYWORD)]
     parameters += [inspect.Parameter(key, named, default=value) for key, value in both.items()]
-    with suppress(ValueError):  # some functions that are not written in Python have no signature
-        signature = inspect.signature(function)
-        given = {"deterministic", *signature.bind_partial(*range(3)).arguments}
-        parameters += [
-            each.replace(kind=named)
-            for each in signature.parameters.values()
-            if each.name not in given and each.kind in (each.POSITIONAL_OR_KEYWORD, named)
-        ]
+    signature = inspect.signature(function)
+    given = {"deterministic", *signature.bind_partial(*range(3)).arguments}
+    parameters += [
+        each.replace(kind=named)
+        for each in signature.parameters.values()
+        if each.name not in given and each.kind in (each.POSITIONAL_OR_KEYWORD, named)
+    ]
     return inspect.Signature(parameters)
 
 

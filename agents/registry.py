@@ -1,11 +1,7 @@
 """The agents: their protocol (`Agent`), the table of ours (`AGENTS`), and those of other packages.
 
-An agent of another package is any class with `act`, named by its import path or an entry point. A
-place is `package.module:Class`, of anything that can be imported. A package names its agents in its
-pyproject.toml, and they are known where it is installed:
-
-    [project.entry-points."four_seasons_env.agents"]
-    my-agent = "my_package.module:MyAgent"
+An agent of another package is any class with `act`, named by its place: `package.module:Class`, of
+anything that can be imported.
 
 The class, or function, is called with the options of the agent's name, and with the rule set if it
 has an argument `rules`. The object that it returns has `act` (`Agent`). Optional attributes of that
@@ -23,11 +19,9 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import inspect
-import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -154,8 +148,6 @@ AGENTS: dict[str, Entry] = {
     ),
 }
 
-_PLACE = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*")
-
 
 class AnswerError(RuntimeError):
     """Actions that cannot be played: wrong in number, type or value."""
@@ -196,44 +188,24 @@ def find_entry(name: str) -> Entry:
     """
     if name in AGENTS:
         return AGENTS[name]
-    place = place_of(name)
-    if place is None:
-        word, colon, attribute = name.partition(":")
-        if colon and _is_there(word):
-            raise ValueError(
-                f"an agent of module {word!r} must be the name of one class or function, not "
-                f"{attribute!r}: give the same label to each, as in own={word}:A own={word}:B"
-            )
-        lacks = f", and no module {word!r}" if colon else ""
-        known = nearest(word, [*AGENTS, *places()])
-        raise ValueError(f"unknown agent {word!r}{lacks}: {known}")
-    maker = load(place)
-    block = check_positive(f"block of agent {name!r}", getattr(maker, "block", 10))
-    return Entry(place, "from another package", "-", plays(maker), block)
-
-
-def places() -> dict[str, str]:
-    """The import paths of the agents of installed packages, by name."""
-    return {each.name: each.value for each in entry_points(group="four_seasons_env.agents")}
-
-
-def place_of(name: str) -> str | None:
-    """The import path that a name stands for; None if it is neither a path nor an entry point."""
-    place = places().get(name, name)
-    if place.startswith("__main__:"):
+    word, colon, attribute = name.partition(":")
+    if word == "__main__":
         raise ValueError(
             f"agent {name!r} must be in a module, which other processes can import: save it in "
-            f"my_module.py and write my_module:{place.partition(':')[2]}"
+            f"my_module.py and write my_module:{attribute}"
         )
-    if not _PLACE.fullmatch(place):
-        return None
-    return place if _is_there(place.partition(":")[0]) else None
-
-
-def _is_there(module: str) -> bool:
-    """Whether the first part of a module's name can be imported."""
-    package = module.partition(".")[0]
-    return package.isidentifier() and importlib.util.find_spec(package) is not None
+    package = word.partition(".")[0]
+    if not (colon and package.isidentifier() and importlib.util.find_spec(package)):
+        lacks = f", and no module {word!r}" if colon else ""
+        raise ValueError(f"unknown agent {word!r}{lacks}: {nearest(word, AGENTS)}")
+    if not attribute.isidentifier():
+        raise ValueError(
+            f"an agent of module {word!r} must be the name of one class or function, not "
+            f"{attribute!r}: give the same label to each, as in own={word}:A own={word}:B"
+        )
+    maker = load(name)
+    block = check_positive(f"block of agent {name!r}", getattr(maker, "block", 10))
+    return Entry(name, "from another package", "-", plays(maker), block)
 
 
 def load(place: str) -> Callable[..., Any]:
@@ -255,7 +227,8 @@ def load(place: str) -> Callable[..., Any]:
         raise  # such as for something that the module needs
     make = getattr(found, name, None)
     if make is None:
-        raise ValueError(f"module {module!r} has no {name!r}: {nearest(name, _callables(found))}")
+        public = [each for each in vars(found) if callable(vars(found)[each]) and each[0] != "_"]
+        raise ValueError(f"module {module!r} has no {name!r}: {nearest(name, public)}")
     if not callable(make):
         raise ValueError(f"agent {place!r} must be a class or function, not {type(make).__name__}")
     if not plays(make):
@@ -275,22 +248,19 @@ def plays(maker: Any) -> tuple[str, ...]:
     return (ways,) if isinstance(ways, str) else tuple(ways)
 
 
-def _callables(module: Any) -> list[str]:
-    return [name for name, each in vars(module).items() if callable(each) and name[0] != "_"]
-
-
 def make_plugin(place: str, rules: Rules, options: dict[str, Any]) -> Any:
     """Make an agent of another package; the options have been checked.
 
     Raises:
-        ValueError: if it has no `act`, takes unknown masks, or its description is not text.
+        ValueError: if it has no `act`, or takes unknown masks.
         RuntimeError: for an error in making it, which is its cause.
     """
     maker = load(place)
     from four_seasons_env.engine.repeats import MASKS  # compiled code, which takes time to load
 
-    own = {"rules": rules} if "rules" in inspect.signature(maker).parameters else {}
-    if inspect.isfunction(maker) and {"observations", "masks"} & set(_needed(maker)):
+    parameters = inspect.signature(maker).parameters
+    own = {"rules": rules} if "rules" in parameters else {}
+    if inspect.isfunction(maker) and "observations" in parameters:
         raise ValueError(
             f"agent {place!r} is a function of observations: say for which environment, with "
             '@policy("FourSeasonsNextDeal-v0", plays=("stochastic",)), see docs/reference/agents.md'
@@ -305,11 +275,6 @@ def make_plugin(place: str, rules: Rules, options: dict[str, Any]) -> Any:
         agent.mask = "legal"
     if agent.mask not in MASKS:
         raise ValueError(f"agent {place!r} has mask {agent.mask!r}: {nearest(agent.mask, MASKS)}")
-    for name in ("kind", "observation"):
-        if not isinstance(getattr(agent, name, ""), str):
-            raise ValueError(
-                f"{name} of agent {place!r} must be a text, not {getattr(agent, name)!r}"
-            )
     return agent
 
 
@@ -319,15 +284,7 @@ def takes_three(function: Any, **named: Any) -> bool:
         inspect.signature(function).bind_partial(*range(3), **named)
     except TypeError:
         return False
-    except ValueError:  # some functions that are not written in Python have no signature
-        pass
     return True
-
-
-def _needed(function: Callable[..., Any]) -> list[str]:
-    """The names of the parameters that a call must give."""
-    parameters = inspect.signature(function).parameters.values()
-    return [each.name for each in parameters if each.default is each.empty]
 
 
 @contextmanager

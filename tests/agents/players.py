@@ -106,10 +106,6 @@ class OddPlays(First):
     plays = ("stochastc",)
 
 
-class Untold(First):
-    kind = None
-
-
 class Lettered(First):
     train_seed = "a"
 

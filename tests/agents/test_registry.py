@@ -1,14 +1,11 @@
-"""Agents of other packages: by the place of a class, or by an entry point of a package."""
+"""Agents of other packages, by the place of a class."""
 
-import inspect
 from pathlib import Path
 
 import numpy as np
-import pytest
 
 from four_seasons_env.agents import make_agent
 from four_seasons_env.agents.names import split_name
-from four_seasons_env.agents.registry import takes_three
 from four_seasons_env.experiments.compare import Compare, compare
 from four_seasons_env.experiments.comparison import read_results
 from four_seasons_env.experiments.players import find_players
@@ -28,20 +25,6 @@ def test_a_class_is_an_agent_by_its_place() -> None:
     last = make_agent(f"{HERE}:Last@depth=3", rules)
     assert (last.rules, last.depth, last.mask) == (rules, 3, "distinct")
     assert make_agent(f"{HERE}:Last@depth=3", rules, depth=4).depth == 4
-
-
-def test_an_entry_point_adds_an_agent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    about = tmp_path / "theirs-1.0.dist-info"
-    about.mkdir()
-    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: theirs\nVersion: 1.0\n")
-    points = f"[four_seasons_env.agents]\ntheir-agent = {HERE}:Last\nrandom = {HERE}:Last\n"
-    (about / "entry_points.txt").write_text(points)
-    monkeypatch.syspath_prepend(str(tmp_path))
-    assert type(make_agent("their-agent")).__name__ == "Last"
-    assert make_agent("their-agent@depth=2").depth == 2
-    assert type(make_agent("random")).__module__ == "four_seasons_env.agents.scripted.random_agent"
-    with pytest.raises(ValueError, match="did you mean 'their-agent'"):
-        make_agent("their-agnt")
 
 
 def test_players_of_others_have_kind_and_block() -> None:
@@ -69,9 +52,3 @@ def test_agents_with_one_label_are_training_seeds(tmp_path: Path, capsys) -> Non
     for seed in seeds:
         assert f"<td>{seed}</td>" in page
         assert f"\n{seed}," in (tmp_path / "seeds.csv").read_text()
-
-
-def test_functions_may_lack_a_signature() -> None:
-    with pytest.raises(ValueError, match="no signature"):
-        inspect.signature(min)
-    assert takes_three(min)
