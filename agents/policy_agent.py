@@ -22,10 +22,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from four_seasons_env.agents.registry import AnswerError, as_actions, plays, takes_three
-from four_seasons_env.agents.search.plans import Plans
+from four_seasons_env.agents.registry import Agent, as_actions, plays, takes_three
+from four_seasons_env.agents.search.next_deal import NextDealPlayer
 from four_seasons_env.arguments import check_choice, check_positive
-from four_seasons_env.engine.kernel import compile_rules, nothing_hidden
 from four_seasons_env.next_deal.next_deal_env import FourSeasonsNextDealVectorEnv
 from four_seasons_env.rules import Rules
 from four_seasons_env.vector import FourSeasonsVectorEnv
@@ -103,7 +102,7 @@ class Policy:
         functools.update_wrapper(self, self.function, updated=())
         self.__signature__ = _signature(self.function, both)
 
-    def __call__(self, rules: Rules, **options: Any) -> PolicyAgent:
+    def __call__(self, rules: Rules, **options: Any) -> Agent:
         """The agent, whose function is also called with these options.
 
         Raises:
@@ -113,7 +112,27 @@ class Policy:
         bound.apply_defaults()
         del bound.arguments["rules"]
         kind = NextDealPolicyAgent if self.env == NEXT_DEAL else PolicyAgent
-        return kind(rules, self, self.arguments, bound.arguments)
+        return kind(rules, self, bound.arguments)
+
+    @property
+    def place(self) -> str:
+        """Its name for errors."""
+        return f"{self.__module__}:{getattr(self, '__name__', 'policy')}"
+
+    def actions(
+        self,
+        observations: Any,
+        masks: NDArray[np.int8],
+        rng: np.random.Generator,
+        options: Mapping[str, Any],
+    ) -> NDArray[np.int64]:
+        """The function's actions, int64 of shape (n,).
+
+        Raises:
+            AnswerError: if they are not one integer for each position.
+        """
+        answer = self.function(observations, masks, rng, **options)
+        return as_actions(answer, len(masks), self.place)
 
 
 def _signature(function: Callable[..., Any], both: Mapping[str, bool]) -> inspect.Signature:
@@ -137,29 +156,20 @@ class PolicyAgent:
     Args:
         rules: the rule set to play.
         policy: its function chooses.
-        arguments: of the environment.
         options: passed to the function.
 
     Raises:
-        ValueError: for an argument that is out of range.
-        TypeError: for an unknown argument.
+        ValueError: for an argument of the environment that is out of range.
     """
 
     kind = "learned"
-    _env: Any = FourSeasonsVectorEnv
 
-    def __init__(
-        self,
-        rules: Rules,
-        policy: Policy,
-        arguments: dict[str, Any],
-        options: Mapping[str, Any],
-    ) -> None:
+    def __init__(self, rules: Rules, policy: Policy, options: Mapping[str, Any]) -> None:
         self._policy, self._options = policy, options
-        self._name = f"{policy.__module__}:{getattr(policy, '__name__', 'policy')}"
         self.train_seed = options.get("train_seed")
-        self._batch = self._env(num_envs=_AT_A_TIME, rules=rules, **arguments)._batch
-        self.mask = getattr(self._batch.settings, "mask", "distinct")
+        arguments = policy.arguments
+        self._batch = FourSeasonsVectorEnv(num_envs=_AT_A_TIME, rules=rules, **arguments)._batch
+        self.mask = self._batch.settings.mask
         self.observation = self._batch.settings.observation
 
     def act(
@@ -171,97 +181,35 @@ class PolicyAgent:
             part = slice(first, first + _AT_A_TIME)
             self._batch.consider(games[part])
             observations = self._batch.observations[: len(games[part])].copy()
-            moves[part] = self._choose(observations, masks[part], rng)
+            moves[part] = self._policy.actions(observations, masks[part], rng, self._options)
         return moves
 
-    def _choose(
-        self, observations: Any, masks: NDArray[np.int8], rng: np.random.Generator
-    ) -> NDArray[np.int64]:
-        """The function's actions.
 
-        Raises:
-            AnswerError: if they are not one integer for each position.
-        """
-        answer = self._policy.function(observations, masks, rng, **self._options)
-        return as_actions(answer, len(masks), self._name)
-
-
-class NextDealPolicyAgent(PolicyAgent):
+class NextDealPolicyAgent(NextDealPlayer):
     """Plays the moves that lead to the positions that a function chooses.
-
-    It plays as in the environment with the same arguments, including endings. If the search finds
-    no win in an ending, the heuristic plays the rest.
-    """
-
-    kind = "learned + search"
-    _env = FourSeasonsNextDealVectorEnv
-
-    def __init__(self, rules: Rules, *policy_and_options: Any) -> None:
-        super().__init__(rules, *policy_and_options)
-        self.observation = f"{self.observation} of candidates"
-        self._searches = self._batch.settings.endings == "search"
-        self._rule = compile_rules(rules)[0]
-        self._plans = Plans(rules, 0)
-
-    def act(
-        self, games: NDArray[Any], masks: NDArray[np.int8], rng: np.random.Generator
-    ) -> NDArray[np.int64]:
-        """The next move towards the position chosen in each game."""
-        return self._plans.act(games, masks, rng, self._decide, _AT_A_TIME)
-
-    def _decide(self, games: NDArray[Any], rng: np.random.Generator) -> None:
-        """Plan each game up to the next card, or to its end if nothing is hidden.
-
-        Raises:
-            AnswerError: for an action that is not offered.
-        """
-        batch = self._batch
-        batch.consider(games)
-        masks = batch.masks[: len(games)]
-        asked = masks.any(axis=1)
-        actions = np.zeros(len(games), np.int64)
-        if asked.any():
-            own = masks[asked]
-            seen = {"observation": batch.observations[: len(games)][asked], "action_mask": own}
-            actions[asked] = self._choose(seen, own.copy(), rng)
-        for i, game in enumerate(games):
-            moves: list[int] = []
-            if asked[i]:
-                try:
-                    moves = [move.number for move in batch.moves_of(i, int(actions[i]))]
-                except ValueError as error:
-                    raise AnswerError(f"{self._name}: {error}") from None
-            elif self._searches and nothing_hidden(game, self._rule):
-                moves = batch.played_by(i)
-            self._plans.follow(game, moves)
-
-
-class FirstCandidateAgent(NextDealPolicyAgent):
-    """Moves to the first position that the next-deal environment lists, and turns the next card.
-
-    It learns nothing. The order of the positions, written by hand (`four_seasons_env.positions`),
-    and the search for a win once nothing is hidden decide its games. Its win rate is what they
-    alone explain of a result in that environment.
 
     Args:
         rules: the rule set to play.
-        expansions: maximum number of positions that the search for candidates expands.
-        ending_expansions: the same for the search for a win once nothing is hidden.
+        policy: its function chooses.
+        options: passed to the function.
 
     Raises:
-        ValueError: for an option out of range.
+        ValueError: for an argument of the environment that is out of range.
     """
 
-    kind = "rule of thumb + search"
+    kind = "learned + search"
 
-    def __init__(self, rules: Rules, expansions: int = 400, ending_expansions: int = 5000) -> None:
-        arguments = {"expansions": expansions, "ending_expansions": ending_expansions}
-        super().__init__(rules, _first, arguments, {})
+    def __init__(self, rules: Rules, policy: Policy, options: Mapping[str, Any]) -> None:
+        super().__init__(rules, **policy.arguments)
+        self._policy, self._options, self.name = policy, options, policy.place
+        self.train_seed = options.get("train_seed")
 
-
-@policy(NEXT_DEAL, plays="deterministic")
-def _first(
-    observations: Any, masks: NDArray[np.int8], rng: np.random.Generator
-) -> NDArray[np.int64]:
-    first: NDArray[np.int64] = masks.argmax(axis=1)
-    return first
+    def choose(
+        self, observations: NDArray[Any], masks: NDArray[np.int8], rng: np.random.Generator
+    ) -> NDArray[np.int64]:
+        """The function's actions; it is not asked where there is no candidate."""
+        actions, asked = np.zeros(len(masks), np.int64), masks.any(axis=1)
+        if asked.any():
+            seen = {"observation": observations[asked], "action_mask": masks[asked]}
+            actions[asked] = self._policy.actions(seen, masks[asked], rng, self._options)
+        return actions

@@ -107,7 +107,7 @@ AGENTS: dict[str, Entry] = {
         "rule of thumb",
     ),
     "first_candidate": Entry(
-        "four_seasons_env.agents.policy_agent:FirstCandidateAgent",
+        "four_seasons_env.agents.search.next_deal:FirstCandidateAgent",
         "the first position in the order of the next-deal environment",
         "rule of thumb + search",
         block=100,

@@ -14,9 +14,9 @@ from four_seasons_env.agents.network.evaluation import (
     new_network_buffers,
 )
 from four_seasons_env.agents.policy_files import PolicyCard, PolicyFileError
+from four_seasons_env.agents.search.next_deal import NextDealPlayer
 from four_seasons_env.agents.search.plans import ENDING_POSITIONS, Plans
-from four_seasons_env.engine.kernel import compile_rules, nothing_hidden
-from four_seasons_env.next_deal.next_deal_env import NextDealBatch, NextDealVectorSettings
+from four_seasons_env.engine.kernel import nothing_hidden
 from four_seasons_env.rules import Rules
 
 HEADS = ("score", "value")
@@ -25,14 +25,11 @@ HEADS = ("score", "value")
 SOLVER = "solver"
 """A way to play endings that only players have: by `four_seasons_env.solver`."""
 
-_AT_A_TIME = 128
-"""Games decided in one call of the network."""
-
 _DECISIONS = {"candidates", "expansions", "endings", "ending_expansions", "order"}
 """Arguments of the next-deal environment that a policy's card holds."""
 
 
-class NextDealAgent:
+class NextDealAgent(NextDealPlayer):
     """Chooses a position, plays the moves that lead there, and turns the next card.
 
     Learned: the scores of positions. Searched: the candidate positions, and a win once nothing is
@@ -57,8 +54,6 @@ class NextDealAgent:
         ValueError: for an option out of range.
     """
 
-    mask = "distinct"
-
     def __init__(
         self,
         rules: Rules,
@@ -73,7 +68,6 @@ class NextDealAgent:
         value_weight: float | None = None,
     ) -> None:
         self.train_seed = card.training.get("seed")
-        self.observation = "features of candidates"
         self.deterministic = deterministic is not False
         given = {
             "candidates": candidates,
@@ -96,28 +90,23 @@ class NextDealAgent:
                 f"decisions in the policy's card must be {sorted(_DECISIONS)}, not "
                 f"{sorted(decisions)}"
             )
-        settings = NextDealVectorSettings(_AT_A_TIME, rules, **decisions)
-        self._batch = NextDealBatch(settings)
-        self._searches = decisions["endings"] == "search"
+        super().__init__(rules, **decisions)
+        if self._solves:
+            self._plans = Plans(rules, ENDING_POSITIONS)
         self._network = network_of(weights, card.layers, HEADS)
         self._buffers = new_network_buffers(self._network, rules.piles)
-        self._rule = compile_rules(rules)[0]
-        self._plans = Plans(rules, ENDING_POSITIONS if self._solves else 0)
 
-    def act(
-        self, games: NDArray[Any], masks: NDArray[np.int8], rng: np.random.Generator
-    ) -> NDArray[np.int64]:
-        """The next move of each game's plan."""
-        return self._plans.act(games, masks, rng, self._decide, _AT_A_TIME)
-
-    def scores(self, games: NDArray[Any]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    def scores(
+        self, observations: NDArray[np.int16], masks: NDArray[np.int8]
+    ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
         """Score and value of each candidate, float32 of shape (n, candidates) each.
 
         Both are minus infinity in an unused place.
+
+        Args:
+            observations: the features of candidates, int16 of shape (n, candidates, slots).
+            masks: int8 of shape (n, candidates).
         """
-        batch, n = self._batch, len(games)
-        batch.consider(games)
-        observations, masks = batch.observations[:n], batch.masks[:n]
         decisions, places = masks.nonzero()
         rows = observations.reshape(-1, observations.shape[2])
         chosen = decisions * masks.shape[1] + places
@@ -127,23 +116,23 @@ class NextDealAgent:
         scores[decisions, places], values[decisions, places] = outputs.T
         return scores, values
 
+    def choose(
+        self, observations: NDArray[Any], masks: NDArray[np.int8], rng: np.random.Generator
+    ) -> NDArray[np.int64]:
+        """The candidate with the highest score in each game, or one that is drawn."""
+        scores, values = self.scores(observations, masks)
+        scores += self._value_weight * np.where(masks, values, 0)
+        if not self.deterministic:
+            # The highest of log-odds plus Gumbel noise is a draw from the policy.
+            scores = scores + rng.gumbel(size=scores.shape).astype(np.float32)
+        best: NDArray[np.int64] = scores.argmax(axis=1)
+        return best
+
     def _decide(self, games: NDArray[Any], rng: np.random.Generator) -> None:
-        """Plan each game up to the next card, or to its end if nothing is hidden."""
-        if self._solves:  # the environment would search these endings for nothing
+        """See `NextDealPlayer`; endings that the solver plays are not searched before."""
+        if self._solves:
             known = np.array([nothing_hidden(game, self._rule) for game in games], np.bool_)
             for game in games[known]:
                 self._plans.finish(game)
             games = games[~known]
-        batch = self._batch
-        scores, values = self.scores(games)
-        scores += self._value_weight * np.where(batch.masks[: len(games)], values, 0)
-        if not self.deterministic:
-            scores = scores + rng.gumbel(size=scores.shape).astype(np.float32)
-        best = scores.argmax(axis=1)
-        for i, game in enumerate(games):
-            if self._searches and nothing_hidden(game, self._rule):
-                self._plans.follow(game, batch.played_by(i))
-            elif batch.masks[i, best[i]]:
-                self._plans.follow(game, [int(each) for each in batch.moves_of(i, int(best[i]))])
-            else:
-                self._plans.follow(game, [])
+        super()._decide(games, rng)

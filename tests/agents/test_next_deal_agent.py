@@ -20,14 +20,15 @@ def test_player_plays_what_its_network_chooses(tmp_path: Path) -> None:
     env = FourSeasonsNextDealEnv(candidates=10, expansions=20, ending_expansions=40)
     compared = differ = 0
     for deal in range(TRAIN_FROM, TRAIN_FROM + 8):
-        _, info = env.reset(options={"deal": deal})
+        seen, info = env.reset(options={"deal": deal})
         done, rng = False, np.random.default_rng(0)
         while not done:
             game = env.game
-            scores, values = (each[0] for each in agent.scores(game.record.copy()))
+            shown = (seen[name][None] for name in ("observation", "action_mask"))
+            scores, values = (each[0] for each in agent.scores(*shown))
             action = int((scores + np.float32(weight) * np.maximum(values, -100)).argmax())
             differ += action != scores.argmax()
-            _, _, terminated, truncated, info = env.step(action)
+            seen, _, terminated, truncated, info = env.step(action)
             done = terminated or truncated
             for move in info["moves"]:
                 mask = game.action_mask(distinct=True)[None]

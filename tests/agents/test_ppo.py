@@ -116,7 +116,8 @@ def test_the_player_scores_as_the_policy_does() -> None:
         torch.nn.init.normal_(head.weight)
     card, weights = learner.policy({})
     start = env.reset()
-    scores, values = NextDealAgent(DEFAULT, card, weights).scores(env.venv.games.copy())
+    player = NextDealAgent(DEFAULT, card, weights)
+    scores, values = player.scores(start["observation"], start["action_mask"])
     seen = {name: torch.from_numpy(each) for name, each in start.items()}
     with torch.no_grad():
         encoded = model.policy.features_extractor(seen)

@@ -1,0 +1,110 @@
+"""`NextDealPlayer`: plays towards the candidates of the next-deal environment."""
+
+from __future__ import annotations
+
+import abc
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from four_seasons_env.agents.registry import AnswerError
+from four_seasons_env.agents.search.plans import Plans
+from four_seasons_env.engine.kernel import compile_rules, nothing_hidden
+from four_seasons_env.next_deal.next_deal_env import NextDealBatch, NextDealVectorSettings
+from four_seasons_env.rules import Rules
+
+_AT_A_TIME = 256
+"""Games in one call of `choose`."""
+
+
+class NextDealPlayer(abc.ABC):
+    """Plays the moves that lead to the position that `choose` chooses, and turns the next card.
+
+    It plays as in the environment with the same arguments, including endings. If the search finds
+    no win in an ending, the heuristic plays the rest.
+
+    Args:
+        rules: the rule set to play.
+        **arguments: of `four_seasons_env.next_deal.FourSeasonsNextDealVectorEnv`.
+
+    Raises:
+        ValueError: for an argument that is out of range.
+        TypeError: for an unknown argument.
+    """
+
+    mask = "distinct"
+
+    def __init__(self, rules: Rules, **arguments: Any) -> None:
+        self.name = type(self).__name__
+        self._batch = NextDealBatch(NextDealVectorSettings(_AT_A_TIME, rules, **arguments))
+        self.observation = f"{self._batch.settings.observation} of candidates"
+        self._searches = self._batch.settings.endings == "search"
+        self._rule = compile_rules(rules)[0]
+        self._plans = Plans(rules, 0)
+
+    @abc.abstractmethod
+    def choose(
+        self, observations: NDArray[Any], masks: NDArray[np.int8], rng: np.random.Generator
+    ) -> NDArray[np.int64]:
+        """The index of a candidate in each game, int64 of shape (n,).
+
+        Args:
+            observations: the candidates of n games, as the environment describes them.
+            masks: int8 of shape (n, candidates), 1 where there is a candidate. There may be none,
+                where nothing is left to choose.
+            rng: the only source of random numbers.
+        """
+
+    def act(
+        self, games: NDArray[Any], masks: NDArray[np.int8], rng: np.random.Generator
+    ) -> NDArray[np.int64]:
+        """The next move towards the position chosen in each game."""
+        return self._plans.act(games, masks, rng, self._decide, _AT_A_TIME)
+
+    def _decide(self, games: NDArray[Any], rng: np.random.Generator) -> None:
+        """Plan each game up to the next card, or to its end if nothing is hidden.
+
+        Raises:
+            AnswerError: for a candidate that does not exist.
+        """
+        batch, n = self._batch, len(games)
+        batch.consider(games)
+        actions = self.choose(batch.observations[:n], batch.masks[:n], rng)
+        for i, game in enumerate(games):
+            moves: list[int] = []
+            if batch.masks[i].any():
+                try:
+                    moves = [move.number for move in batch.moves_of(i, int(actions[i]))]
+                except ValueError as error:
+                    raise AnswerError(f"{self.name}: {error}") from None
+            elif self._searches and nothing_hidden(game, self._rule):
+                moves = batch.played_by(i)
+            self._plans.follow(game, moves)
+
+
+class FirstCandidateAgent(NextDealPlayer):
+    """Moves to the first position that the next-deal environment lists, and turns the next card.
+
+    It learns nothing. The order of the positions, written by hand (`four_seasons_env.positions`),
+    and the search for a win once nothing is hidden decide its games. Its win rate is what they
+    alone explain of a result in that environment.
+
+    Args:
+        rules: the rule set to play.
+        expansions: maximum number of positions that the search for candidates expands.
+        ending_expansions: the same for the search for a win once nothing is hidden.
+
+    Raises:
+        ValueError: for an option out of range.
+    """
+
+    def __init__(self, rules: Rules, expansions: int = 400, ending_expansions: int = 5000) -> None:
+        super().__init__(rules, expansions=expansions, ending_expansions=ending_expansions)
+
+    def choose(
+        self, observations: NDArray[Any], masks: NDArray[np.int8], rng: np.random.Generator
+    ) -> NDArray[np.int64]:
+        """The first candidate of each game."""
+        first: NDArray[np.int64] = masks.argmax(axis=1)
+        return first
