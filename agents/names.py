@@ -9,7 +9,7 @@ import inspect
 import re
 import types
 import typing
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -80,10 +80,8 @@ def _make(parts: Name, rules: Rules, arguments: dict[str, Any]) -> Agent:
     maker = load(entry.maker)
     given = _GIVEN if is_ours else ("rules",)
     in_no_name = ("deterministic",) if len(entry.plays) > 1 else ()
-    check_options(name, maker, parts.options, (*given, *in_no_name))
-    check_options(name, maker, arguments, given)
-    options = convert_options(name, maker, parts.options, text=True)
-    options |= convert_options(name, maker, arguments, text=False)
+    options = read_options(name, maker, parts.options, (*given, *in_no_name), text=True)
+    options |= read_options(name, maker, arguments, given, text=False)
     if not is_ours:
         options = dict.fromkeys(in_no_name, True) | options
         own: Agent = make_plugin(entry.maker, rules, options)
@@ -192,58 +190,46 @@ def names_agent(text: str) -> bool:
     return re.split("[:@]", text)[0] in AGENTS
 
 
-def check_options(
-    agent: str, make: Callable[..., Any], options: Iterable[str], reserved: Collection[str]
-) -> None:
-    """Check that an agent's maker takes these options.
-
-    Args:
-        agent: the agent's name.
-        make: has them as arguments.
-        options: the options' names.
-        reserved: arguments that are not options here.
-
-    Raises:
-        ValueError: for an unknown option, naming the nearest one.
-    """
-    parameters = inspect.signature(make).parameters.values()
-    known = [each.name for each in parameters if each.name not in reserved]
-    takes_any = any(each.kind is each.VAR_KEYWORD for each in parameters)
-    for option in options:
-        if option in reserved or not (takes_any or option in known):
-            hint = nearest(option, known) if known else "it takes none"
-            if option == "deterministic" and option in reserved:
-                hint = "choose how it plays with --play, or make_agent(..., deterministic=False)"
-            raise ValueError(f"agent {agent!r} has no option {option!r}: {hint}")
-
-
-def convert_options(
-    agent: str, make: Callable[..., Any], options: Mapping[str, Any], text: bool
+def read_options(
+    agent: str,
+    make: Callable[..., Any],
+    options: Mapping[str, Any],
+    reserved: Collection[str],
+    text: bool,
 ) -> dict[str, Any]:
-    """Check the values of options against the annotations of a maker's arguments.
+    """Check options against the arguments of an agent's maker, and convert them.
 
-    Numbers are counts, times or shares, so none is below 0. The maker checks values with other
-    annotations.
+    Numbers are counts, times or shares, so none is below 0. The maker checks values whose
+    annotation is no plain type.
 
     Args:
         agent: the agent's name.
         make: has the options as arguments.
         options: values by name.
+        reserved: arguments that are not options here.
         text: whether the values are text to convert, as in an agent's name. Where there is no
             annotation, text that is JSON is read as such.
 
     Raises:
-        ValueError: for a value of another kind, naming the kind and the default.
+        ValueError: for an unknown option, naming the nearest one, or a value of another kind,
+            naming the kind and the default.
     """
     if not options:
         return {}  # without the import of msgspec, which is an extra
+    parameters = inspect.signature(make).parameters
+    known = [name for name in parameters if name not in reserved]
+    takes_any = any(each.kind is each.VAR_KEYWORD for each in parameters.values())
     hints: dict[str, Any] = {}
     function = make.__init__ if isinstance(make, type) else inspect.unwrap(make)  # type: ignore[misc]
     with suppress(NameError, TypeError):  # a name for type checkers only; an object without hints
         hints = typing.get_type_hints(function)
-    parameters = inspect.signature(make).parameters
     converted = {}
     for name, value in options.items():
+        if name in reserved or not (takes_any or name in known):
+            hint = nearest(name, known) if known else "it takes none"
+            if name == "deterministic" and name in reserved:
+                hint = "choose how it plays with --play, or make_agent(..., deterministic=False)"
+            raise ValueError(f"agent {agent!r} has no option {name!r}: {hint}")
         try:
             converted[name] = _convert(value, hints.get(name), text)
         except ValueError as error:

@@ -10,7 +10,7 @@ import pytest
 
 from four_seasons_env.agents import make_agent, policy
 from four_seasons_env.agents.learned.ppo import MaskablePpoSettings
-from four_seasons_env.agents.names import convert_options, split_name
+from four_seasons_env.agents.names import read_options, split_name
 from four_seasons_env.agents.network.evaluation import dense_layer
 from four_seasons_env.agents.planner.chances import Judge
 from four_seasons_env.agents.planner.luck import LuckMeter
@@ -61,7 +61,7 @@ def option(**text: str) -> Call:
     def made(on: bool = False) -> None:
         """Has an option."""
 
-    return lambda _: convert_options("mine", made, text, text=True)
+    return lambda _: read_options("mine", made, text, (), text=True)
 
 
 def settings(*flags: str, name: str = "maskable_ppo") -> Call:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from four_seasons_env.agents import make_agent
-from four_seasons_env.agents.names import convert_options, split_name
+from four_seasons_env.agents.names import read_options, split_name
 
 
 @pytest.mark.parametrize(
@@ -44,10 +44,10 @@ def make(rules, depth, width: int | None = 4, share: float = 0.5, on: bool = Fal
 def test_annotations_convert_text():
     text = {"width": "7", "share": "1e-3", "on": "true", "to": "7"}
     expected = {"width": 7, "share": 0.001, "on": True, "to": "7"}
-    assert convert_options("mine", make, text, text=True) == expected
-    assert convert_options("mine", make, expected, text=False) == expected
-    assert convert_options("mine", make, {"width": "null"}, text=True) == {"width": None}
-    assert convert_options("mine", make, {"share": 1}, text=False) == {"share": 1.0}
+    assert read_options("mine", make, text, (), text=True) == expected
+    assert read_options("mine", make, expected, (), text=False) == expected
+    assert read_options("mine", make, {"width": "null"}, (), text=True) == {"width": None}
+    assert read_options("mine", make, {"share": 1}, (), text=False) == {"share": 1.0}
     make_agent("rollout", worlds=np.int64(2))
 
 
@@ -55,4 +55,4 @@ def test_annotations_convert_text():
     ("text", "value"), [("3", 3), ("0.5", 0.5), ("true", True), ("[1]", [1]), ("deep", "deep")]
 )
 def test_text_without_annotation_is_json(text, value):
-    assert convert_options("mine", make, {"depth": text}, text=True) == {"depth": value}
+    assert read_options("mine", make, {"depth": text}, (), text=True) == {"depth": value}
