@@ -234,8 +234,7 @@ def read_options(
             converted[name] = _convert(value, hints.get(name), text)
         except ValueError as error:
             default = parameters[name].default
-            has_default = default not in (None, inspect.Parameter.empty)
-            hint = f" (default {default})" if has_default else ""
+            hint = "" if default in (None, inspect.Parameter.empty) else f" (default {default})"
             raise ValueError(
                 f"{name} of agent {agent!r} must be {error}, not {value!r}{hint}"
             ) from None

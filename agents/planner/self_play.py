@@ -7,9 +7,8 @@ outcome. Workers play the games; they import this file, which does without torch
 
 from __future__ import annotations
 
-import functools
 from dataclasses import dataclass
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 from msgspec import Meta
@@ -24,9 +23,9 @@ from four_seasons_env.agents.planner.best_stop import (
     turn,
 )
 from four_seasons_env.engine.jit import jit
-from four_seasons_env.engine.kernel import GAME, start
+from four_seasons_env.engine.kernel import start
 from four_seasons_env.positions.features import row_length, write_row
-from four_seasons_env.positions.search import WON, Search, may_stop, new_search
+from four_seasons_env.positions.search import WON, may_stop, new_search
 from four_seasons_env.rules import Rules
 from four_seasons_env.schemas import Amount, Positive, Rate, Share
 
@@ -73,17 +72,9 @@ class PlannerSettings:
         return self.td_lambda + done * (self.final_td_lambda - self.td_lambda)
 
 
-class Experience(NamedTuple):
-    """Positions chosen, and their targets, with room for `LONGEST` of each deal."""
-
-    rows: NDArray[np.int16]  # (n, slots), the positions' features
-    targets: NDArray[np.float32]  # (n,)
-    game: NDArray[Any]  # GAME (1,), the game being played
-
-
 @jit
-def write_experience(deals, evaluator, search, limits, td_lambda, experience):
-    """Play deals, and write the positions that were chosen and their targets.
+def _play_deals(deals, evaluator, search, limits, td_lambda, rows):
+    """Play deals, and write the positions that were chosen.
 
     Args:
         deals: their numbers, int64 of shape (n,).
@@ -91,13 +82,13 @@ def write_experience(deals, evaluator, search, limits, td_lambda, experience):
         search: buffers with room for the largest search of the limits.
         limits: `four_seasons_env.agents.planner.best_stop.SearchLimits`.
         td_lambda: weight of later values in a target, float32.
-        experience: `Experience`; written from its first row on.
+        rows: int16 of shape (n * `LONGEST`, slots), written: the positions' features.
 
     Returns:
-        How many positions were written, and how many games were won.
+        The targets of the positions, float32 of shape (written,), and how many games were won.
     """
-    rule, game = evaluator.rule, experience.game
-    rows, targets = experience.rows, experience.targets
+    rule, game = evaluator.rule, np.zeros(1, search.positions.dtype)
+    targets = np.zeros(len(rows), np.float32)
     written = won_games = 0
     for deal in deals:
         start(game[0], rule, deal)
@@ -119,7 +110,7 @@ def write_experience(deals, evaluator, search, limits, td_lambda, experience):
             value = targets[i]
             targets[i] = following
             following = td_lambda * following + (np.float32(1) - td_lambda) * value
-    return written, won_games
+    return targets[:written], won_games
 
 
 class Task(NamedTuple):
@@ -138,12 +129,6 @@ class Played(NamedTuple):
     won: int
 
 
-@functools.lru_cache(maxsize=1)
-def _search(rules: Rules, size: int) -> Search:
-    """Buffers of a search; a worker uses them again in its next call."""
-    return new_search(rules, size)
-
-
 def play_part(
     work: tuple[Task, NDArray[np.int64]], weights: dict[str, NDArray[np.float32]]
 ) -> Played:
@@ -156,18 +141,13 @@ def play_part(
     (rules, settings, td_lambda), deals = work
     network = network_of(weights, settings.layers, HEADS)
     limits = SearchLimits(**{name: getattr(settings, name) for name in SearchLimits._fields})
-    rows = len(deals) * LONGEST
-    experience = Experience(
-        np.zeros((rows, row_length(rules.piles)), np.int16),
-        np.zeros(rows, np.float32),
-        np.zeros(1, GAME),
-    )
-    written, won = write_experience(
+    rows = np.zeros((len(deals) * LONGEST, row_length(rules.piles)), np.int16)
+    targets, won = _play_deals(
         deals,
         new_evaluator(rules, network),
-        _search(rules, max(limits.positions, limits.ending_positions)),
+        new_search(rules, max(limits.positions, limits.ending_positions)),
         limits,
         np.float32(td_lambda),
-        experience,
+        rows,
     )
-    return Played(experience.rows[:written], experience.targets[:written], int(won))
+    return Played(rows[: len(targets)], targets, int(won))
