@@ -18,7 +18,7 @@ from four_seasons_env.agents.network.rows import (
     score_moves,
     sum_rows,
 )
-from four_seasons_env.agents.policy_files import PolicyCard, PolicyFileError
+from four_seasons_env.agents.policy_files import PolicyCard
 from four_seasons_env.engine.kernel import compile_rules
 from four_seasons_env.observations import KINDS, encode_all, observation_length
 from four_seasons_env.rules import Rules
@@ -53,10 +53,7 @@ class NetworkAgent:
         self.observation = card.observation
         self.deterministic = bool(deterministic)
         self._rules = rules
-        try:
-            widths = move_widths_of(card.layers)
-        except ValueError as error:
-            raise PolicyFileError(str(error)) from None
+        widths = move_widths_of(card.layers)
         self._table = tensor_of(weights, "encoder.table", (ROWS, widths.position))
         self._dense = dense_layer(weights, "dense", widths.position, widths.move + widths.value)
         self._moves = tensor_of(weights, "moves", (MOVE_ROWS, widths.move))

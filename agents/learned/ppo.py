@@ -88,11 +88,7 @@ class MaskablePpoSettings(PpoSettings):
     mask: Annotated[str, one_of(MASKS)]
 
     def __post_init__(self) -> None:
-        """Check the layers.
-
-        Raises:
-            ValueError: see `move_widths_of`.
-        """
+        """Check the layers; see `move_widths_of`."""
         move_widths_of(self.layers)
 
 
@@ -116,11 +112,7 @@ class NextDealPpoSettings(PpoSettings):
     """A player without chance chooses the highest score + value_weight x value."""
 
     def __post_init__(self) -> None:
-        """Check the number of layers.
-
-        Raises:
-            ValueError: unless there are four.
-        """
+        """Check the layers; see `widths_of`."""
         widths_of(self.layers)
 
 

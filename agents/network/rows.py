@@ -38,6 +38,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from four_seasons_env.agents.policy_files import PolicyFileError
 from four_seasons_env.engine.deals import NO_CARD
 from four_seasons_env.engine.jit import internal, jit
 from four_seasons_env.engine.kernel import compile_rules
@@ -90,10 +91,10 @@ def move_widths_of(layers: Sequence[int]) -> MoveWidths:
     """The widths in the `layers` of a policy's card or of hyperparameters.
 
     Raises:
-        ValueError: unless they are three, and the second is a multiple of 16.
+        PolicyFileError: unless they are three, and the second is a multiple of 16.
     """
     if len(layers) != len(MoveWidths._fields) or layers[1] % _LANES:
-        raise ValueError(
+        raise PolicyFileError(
             f"layers must be three numbers (position, move, value), the second a multiple of "
             f"{_LANES}, not {list(layers)}"
         )

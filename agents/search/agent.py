@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from four_seasons_env.agents.names import make_agent, split_name
+from four_seasons_env.agents.names import make_agent
 from four_seasons_env.agents.search.plans import ENDING_POSITIONS, NONE, Plans
 from four_seasons_env.game import Game, Stop
 from four_seasons_env.rules import Rules
@@ -70,16 +70,11 @@ class FinisherAgent:
         rules: the rule set to play.
         base: name of the other agent; it plays the rest if the solver finds no win.
         ending_positions: positions that the solver may visit.
-
-    Raises:
-        ValueError: if the base is a finisher itself.
     """
 
     def __init__(
         self, rules: Rules, base: str = "heuristic", ending_positions: int = ENDING_POSITIONS
     ) -> None:
-        if split_name(base).registered == "finisher":
-            raise ValueError(f"base must be another agent, such as 'heuristic', not {base!r}")
         self._base = make_agent(base, rules)
         self.mask = self._base.mask
         self._plans = Plans(rules, ending_positions)

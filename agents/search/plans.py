@@ -93,7 +93,7 @@ class Plans:
             decide: plans for games that have no plan.
             most: games in one call of ``decide``.
         """
-        self.tidy()
+        self._tidy()
         moves = self.moves_for(games)
         undecided = np.flatnonzero(moves == UNPLANNED)
         for first in range(0, len(undecided), most):
@@ -112,14 +112,10 @@ class Plans:
         get = self._moves.get
         return np.array([get(key, UNPLANNED) for key in keys.tolist()], np.int64)
 
-    def clear(self) -> None:
-        """Remove all plans."""
-        self._moves.clear()
-
-    def tidy(self) -> None:
+    def _tidy(self) -> None:
         """Remove all plans once there are more than a million."""
         if len(self._moves) > _MOST_PLANS:
-            self.clear()
+            self._moves.clear()
 
     def follow(self, game: Any, moves: Sequence[int]) -> None:
         """Plan to play these moves in turn from a position; an empty sequence plans NONE there."""
@@ -134,7 +130,7 @@ class Plans:
 
     def endings(self, games: NDArray[Any]) -> NDArray[np.int64]:
         """The planned moves where nothing is hidden, NONE elsewhere; int64 of shape (n,)."""
-        self.tidy()
+        self._tidy()
         moves = np.full(len(games), NONE)
         for i, game in enumerate(games):
             if nothing_hidden(game, self._rule):

@@ -173,7 +173,6 @@ OPTIONS = [
     (option(on="maybe"), ValueError, "on of agent 'mine' must be true or false, not 'maybe'"),
     (agent("next_deal_ppo@endings=serch"), ValueError, "'serch': did you mean 'search'"),
     (agent("finisher@base=heuristics"), ValueError, "unknown agent 'heuristics'"),
-    (agent("finisher@base=finisher"), ValueError, "another agent, such as 'heuristic', not 'fin"),
 ]
 PLAYERS = [
     (agent(f"{HERE}:Short"), ValueError, r"has no act\(games, masks, rng\)"),
