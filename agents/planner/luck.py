@@ -127,18 +127,11 @@ def worth_all(games, evaluator, search, limits):
     for i in range(len(games)):
         g = games[i : i + 1].copy()
         sort_unseen(g[0], evaluator.rule)
-        values[i] = _worth(g[0], evaluator, search, limits)
+        best, over = best_stop_or_win(g[0], evaluator, search, limits)
+        state = search.state[0]
+        all_found = state.waiting == 0 and state.count < state.most
+        if search.values[best] == WON:
+            values[i] = 1
+        elif not (over or (all_found and not may_stop(search, best))):
+            values[i] = search.values[best]
     return values
-
-
-@jit
-def _worth(g, evaluator, search, limits):
-    """W of a position after `sort_unseen`."""
-    best, over = best_stop_or_win(g, evaluator, search, limits)
-    if search.values[best] == WON:
-        return 1.0
-    state = search.state[0]
-    all_found = state.waiting == 0 and state.count < state.most
-    if over or (all_found and not may_stop(search, best)):
-        return 0.0
-    return np.float64(search.values[best])

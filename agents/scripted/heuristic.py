@@ -37,42 +37,31 @@ from four_seasons_env.engine.masks import popcount
 from four_seasons_env.engine.moves import FOUNDATION, STOCK, WASTE, all_moves
 from four_seasons_env.rules import Rules
 
-FEATURES = {
-    "cards_up": "cards on the foundations: play up early",
-    "lead": "levels by which suits are ahead of the lowest by more than two: a card that is up "
-    "can no longer take cards in the tableau",
-    "one_space": "at least one space: it gets a buried card out",
-    "two_spaces": "at least two",
-    "three_spaces": "at least three",
-    "in_suit": "cards lying on the next card of their own suit: such piles peel off as a whole",
-    "blocked": "cards lying on one that is wanted earlier",
-    "blocked_by": "how many levels too early the card below is wanted, summed",
-    "waste": "cards in the waste",
-    "waste_blocked": "waste cards lying on one that is wanted as early or earlier",
-    "next_buried": "cards on top of those that the foundations want next",
-    "hosts": "unseen cards that some pile would take: keep the tops different",
-    "waste_hosts": "the waste's top card has somewhere to go",
-    "tops": "levels that the piles' top cards are away from going up, summed",
-    "deal": "dealing: how much better another move must be",
-}
-"""The advice, one feature each; `deal` is the threshold."""
+FEATURES = (
+    *("cards_up", "lead", "one_space", "two_spaces", "three_spaces"),
+    *("in_suit", "blocked", "blocked_by", "waste", "waste_blocked"),
+    *("next_buried", "hosts", "waste_hosts", "tops", "deal"),
+)
+"""Names of the pieces of advice in `heuristic.json`."""
 
 (
-    _CARDS_UP,
+    _CARDS_UP,  # cards on the foundations: play up early
+    # Levels by which suits are ahead of the lowest by more than two: a card that is up can no
+    # longer take cards in the tableau.
     _LEAD,
-    _ONE_SPACE,
-    _TWO_SPACES,
-    _THREE_SPACES,
-    _IN_SUIT,
-    _BLOCKED,
-    _BLOCKED_BY,
-    _WASTE_SIZE,
-    _WASTE_BLOCKED,
-    _NEXT_BURIED,
-    _HOSTS,
-    _WASTE_HOSTS,
-    _TOPS,
-    _DEAL,
+    _ONE_SPACE,  # at least one space: it gets a buried card out
+    _TWO_SPACES,  # at least two
+    _THREE_SPACES,  # at least three
+    _IN_SUIT,  # cards lying on the next card of their suit: such piles peel off as a whole
+    _BLOCKED,  # cards lying on one that is wanted earlier
+    _BLOCKED_BY,  # how many levels too early the card below is wanted, summed
+    _WASTE_SIZE,  # cards in the waste
+    _WASTE_BLOCKED,  # waste cards lying on one that is wanted as early or earlier
+    _NEXT_BURIED,  # cards on top of those that the foundations want next
+    _HOSTS,  # unseen cards that some pile would take: keep the tops different
+    _WASTE_HOSTS,  # the waste's top card has somewhere to go
+    _TOPS,  # levels that the piles' top cards are away from going up, summed
+    _DEAL,  # dealing: how much better another move must be
 ) = range(len(FEATURES))
 _ONE = np.uint64(1)
 _TUNED = Path(__file__).with_name("heuristic.json")

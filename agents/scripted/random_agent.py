@@ -13,13 +13,6 @@ from four_seasons_env.engine.masks import draw_move
 from four_seasons_env.rules import Rules
 
 
-def any_legal(masks: NDArray[Any], rng: np.random.Generator) -> NDArray[np.int64]:
-    """A legal move of each row, all equally likely; int64 of shape (n,)."""
-    drawn = np.where(masks, rng.random(masks.shape, np.float32), -1.0)
-    moves: NDArray[np.int64] = drawn.argmax(axis=1)
-    return moves
-
-
 @jit
 def _play_out(games: Any, rules: Any, max_moves: int, words: Any, state: Any) -> None:
     for i in range(len(games)):
@@ -41,7 +34,9 @@ class RandomAgent:
         self, games: NDArray[Any], masks: NDArray[np.int8], rng: np.random.Generator
     ) -> NDArray[np.int64]:
         """Draw a legal move in each game."""
-        return any_legal(masks, rng)
+        drawn = np.where(masks, rng.random(masks.shape, np.float32), -1.0)
+        moves: NDArray[np.int64] = drawn.argmax(axis=1)
+        return moves
 
     def play_out(self, games: NDArray[Any], max_moves: int, rng: np.random.Generator) -> None:
         """Play each game to its end; see `four_seasons_env.games.Games.play_out`."""

@@ -60,13 +60,13 @@ class SolverVotes:
         width: of the solver's beam. A win that it does not find counts as a loss.
 
     Raises:
-        ValueError: for ``worlds`` or ``width`` below 1.
+        ValueError: for ``worlds`` below 1.
     """
 
     def __init__(self, rules: Rules, worlds: int, width: int) -> None:
         self._rule = compile_rules(rules)[0]
         self._worlds = check_positive("worlds", worlds)
-        self._width = check_positive("width", width)
+        self._width = width
         self._rules = rules
 
     def share_won(
