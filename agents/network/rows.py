@@ -104,16 +104,16 @@ def move_widths_of(layers: Sequence[int]) -> MoveWidths:
 def rows_of(
     places: NDArray[np.uint8], rules: Rules, out: NDArray[np.int16] | None = None
 ) -> NDArray[np.int16]:
-    """The rows of observations of shape (n, slots), int16 of shape (n, MOST_ROWS).
+    """The rows of observations, int16 of shape (n, MOST_ROWS), the unused ones last.
 
     Args:
-        places: (n, slots).
+        places: uint8 of shape (n, slots).
         rules: of the observations.
         out: the array to write into; None: a new one.
     """
     rows = np.empty((len(places), MOST_ROWS), np.int16) if out is None else out
     rows[:] = 0
-    write_rows(places, compile_rules(rules), rows)
+    _write_rows(places, compile_rules(rules), rows)
     return rows
 
 
@@ -159,14 +159,8 @@ def _state_on(rule, pile, host):
 
 
 @jit
-def write_rows(places, rules, rows):
-    """Write the rows of positions.
-
-    Args:
-        places: uint8 (n, slots), the observation `places` of a rule set.
-        rules: RULE (1,).
-        rows: int16 (n, MOST_ROWS), all 0; rows come first.
-    """
+def _write_rows(places, rules, rows):
+    """`rows_of` for rows that are all 0."""
     rule = rules[0]
     cards, piles = rule.cards, rule.piles
     at = np.empty((piles + 1, 53), np.uint8)
@@ -262,7 +256,7 @@ def sum_rows(rows, table, sums):
     """Write the sum of each position's rows.
 
     Args:
-        rows: int16 (n, MOST_ROWS), as `write_rows` writes them.
+        rows: int16 (n, MOST_ROWS), as `rows_of` returns them.
         table: float32 (ROWS, width).
         sums: float32 (n, width), written.
     """

@@ -168,11 +168,13 @@ def _best_move(g, rule, mask, seed, settings, buffers):
 
 
 @jit
-def _best_moves(games, rules, masks, seeds, settings, buffers, moves):
-    """`_best_move` for each game; their stocks are sorted in place. Writes to ``moves``."""
+def _best_moves(games, rules, masks, seeds, settings, buffers):
+    """`_best_move` for each game, int64 (n,); their stocks are sorted in place."""
+    moves = np.zeros(len(games), np.int64)
     for i in range(len(games)):
         sort_unseen(games[i], rules[0])
         moves[i] = _best_move(games[i], rules[0], masks[i], seeds[i], settings, buffers)
+    return moves
 
 
 class RolloutAgent:
@@ -207,21 +209,8 @@ class RolloutAgent:
         self, games: NDArray[Any], masks: NDArray[np.int8], rng: np.random.Generator
     ) -> NDArray[np.int64]:
         """The best move in each game; the worlds are drawn from rng."""
-        moves = np.zeros(len(games), np.int64)
         seeds = rng.integers(0, 2**63, len(games), np.uint64)
-        rest = np.arange(len(games))
-        if self._plans is not None:
-            moves = self._plans.endings(games)
-            rest = np.flatnonzero(moves == NONE)
-        chosen = np.zeros(len(rest), np.int64)
-        _best_moves(
-            games[rest],
-            self._rule,
-            masks[rest],
-            seeds[rest],
-            self._settings,
-            self._buffers,
-            chosen,
-        )
-        moves[rest] = chosen
+        moves = self._plans.endings(games) if self._plans else np.full(len(games), NONE)
+        rest, own = moves == NONE, (self._settings, self._buffers)
+        moves[rest] = _best_moves(games[rest], self._rule, masks[rest], seeds[rest], *own)
         return moves
