@@ -16,13 +16,12 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from four_seasons_env.agents.registry import Agent, as_actions, plays, takes_three
+from four_seasons_env.agents.registry import Agent, as_actions, takes_three
 from four_seasons_env.agents.search.next_deal import NextDealPlayer
 from four_seasons_env.arguments import check_choice, check_positive
 from four_seasons_env.next_deal.next_deal_env import FourSeasonsNextDealVectorEnv
@@ -46,7 +45,7 @@ def policy(
     plays: str | tuple[str, ...],
     block: int | None = None,
     **arguments: Any,
-) -> Callable[[Callable[..., Any]], Policy]:
+) -> Callable[[Callable[..., Any]], Callable[..., Agent]]:
     """Turn a function `f(observations, masks, rng)` that returns actions into an agent.
 
     The function gets what the vector environment of the same arguments returns in n positions, n
@@ -79,64 +78,41 @@ def policy(
     if block is None:
         block = 100 if env == NEXT_DEAL else 1000
     check_positive("block", block)
-    return lambda function: Policy(function, env, plays, block, arguments)
+    return functools.partial(_maker_of, env=env, plays=plays, block=block, arguments=arguments)
 
 
-@dataclass(eq=False)
-class Policy:
-    """A function with its environment; called with the rule set and options, it makes the agent."""
+def _maker_of(
+    function: Callable[..., Any],
+    *,
+    env: str,
+    plays: str | tuple[str, ...],
+    block: int,
+    arguments: Mapping[str, Any],
+) -> Callable[..., Agent]:
+    """Called with the rule set and options, it makes the agent; see `policy`."""
+    both = {} if isinstance(plays, str) or len(plays) < 2 else {"deterministic": True}
+    if not takes_three(function, **both):
+        raise TypeError(
+            "policy(...) must decorate a function f(observations, masks, rng"
+            f"{', deterministic' * bool(both)}), not {function}"
+        )
+    signature = _signature(function, both)
+    kind = NextDealPolicyAgent if env == NEXT_DEAL else PolicyAgent
 
-    function: Callable[..., Any]
-    env: str
-    plays: str | tuple[str, ...]
-    block: int
-    arguments: dict[str, Any]
-
-    def __post_init__(self) -> None:
-        both = {"deterministic": True} if len(plays(self)) > 1 else {}
-        if not takes_three(self.function, **both):
-            raise TypeError(
-                "policy(...) must decorate a function f(observations, masks, rng"
-                f"{', deterministic' * bool(both)}), not {self.function}"
-            )
-        functools.update_wrapper(self, self.function, updated=())
-        self.__signature__ = _signature(self.function, both)
-
-    def __call__(self, rules: Rules, **options: Any) -> Agent:
-        """The agent, whose function is also called with these options.
-
-        Raises:
-            TypeError: for an option that the function does not take, or a missing one.
-        """
-        bound = self.__signature__.bind(rules, **options)
+    @functools.wraps(function)
+    def make(rules: Rules, **options: Any) -> Agent:
+        bound = signature.bind(rules, **options)
         bound.apply_defaults()
         del bound.arguments["rules"]
-        kind = NextDealPolicyAgent if self.env == NEXT_DEAL else PolicyAgent
-        return kind(rules, self, bound.arguments)
+        return kind(rules, function, bound.arguments, arguments)
 
-    @property
-    def place(self) -> str:
-        """Its name for errors."""
-        return f"{self.__module__}:{getattr(self, '__name__', 'policy')}"
-
-    def actions(
-        self,
-        observations: Any,
-        masks: NDArray[np.int8],
-        rng: np.random.Generator,
-        options: Mapping[str, Any],
-    ) -> NDArray[np.int64]:
-        """The function's actions, int64 of shape (n,).
-
-        Raises:
-            AnswerError: if they are not one integer for each position.
-        """
-        answer = self.function(observations, masks, rng, **options)
-        return as_actions(answer, len(masks), self.place)
+    maker: Any = make
+    maker.plays, maker.block, maker.__signature__ = plays, block, signature
+    return make
 
 
 def _signature(function: Callable[..., Any], both: Mapping[str, bool]) -> inspect.Signature:
-    """The arguments of a `Policy`: the rules, those in ``both``, and more of its function."""
+    """The options of a policy: the rules, those in ``both``, and more of its function."""
     named = inspect.Parameter.KEYWORD_ONLY
     parameters = [inspect.Parameter("rules", inspect.Parameter.POSITIONAL_OR_KEYWORD)]
     parameters += [inspect.Parameter(key, named, default=value) for key, value in both.items()]
@@ -155,22 +131,28 @@ class PolicyAgent:
 
     Args:
         rules: the rule set to play.
-        policy: its function chooses.
+        function: chooses.
         options: passed to the function.
+        arguments: of the environment.
 
     Raises:
-        ValueError: for an argument of the environment that is out of range.
+        ValueError: for an argument that is out of range.
     """
 
     kind = "learned"
 
-    def __init__(self, rules: Rules, policy: Policy, options: Mapping[str, Any]) -> None:
-        self._policy, self._options = policy, options
+    def __init__(
+        self,
+        rules: Rules,
+        function: Callable[..., Any],
+        options: Mapping[str, Any],
+        arguments: Mapping[str, Any],
+    ) -> None:
+        self._function, self._options = function, options
         self.train_seed = options.get("train_seed")
-        arguments = policy.arguments
-        self._batch = FourSeasonsVectorEnv(num_envs=_AT_A_TIME, rules=rules, **arguments)._batch
-        self.mask = self._batch.settings.mask
-        self.observation = self._batch.settings.observation
+        batch = FourSeasonsVectorEnv(num_envs=_AT_A_TIME, rules=rules, **arguments)._batch
+        self._batch, self.mask = batch, batch.settings.mask
+        self.observation = batch.settings.observation
 
     def act(
         self, games: NDArray[Any], masks: NDArray[np.int8], rng: np.random.Generator
@@ -181,27 +163,25 @@ class PolicyAgent:
             part = slice(first, first + _AT_A_TIME)
             self._batch.consider(games[part])
             observations = self._batch.observations[: len(games[part])].copy()
-            moves[part] = self._policy.actions(observations, masks[part], rng, self._options)
+            answer = self._function(observations, masks[part], rng, **self._options)
+            moves[part] = as_actions(answer, len(observations), _name(self._function))
         return moves
 
 
 class NextDealPolicyAgent(NextDealPlayer):
-    """Plays the moves that lead to the positions that a function chooses.
-
-    Args:
-        rules: the rule set to play.
-        policy: its function chooses.
-        options: passed to the function.
-
-    Raises:
-        ValueError: for an argument of the environment that is out of range.
-    """
+    """Plays the moves that lead to the positions that a function chooses; see `PolicyAgent`."""
 
     kind = "learned + search"
 
-    def __init__(self, rules: Rules, policy: Policy, options: Mapping[str, Any]) -> None:
-        super().__init__(rules, **policy.arguments)
-        self._policy, self._options, self.name = policy, options, policy.place
+    def __init__(
+        self,
+        rules: Rules,
+        function: Callable[..., Any],
+        options: Mapping[str, Any],
+        arguments: Mapping[str, Any],
+    ) -> None:
+        super().__init__(rules, **arguments)
+        self._function, self._options, self.name = function, options, _name(function)
         self.train_seed = options.get("train_seed")
 
     def choose(
@@ -211,5 +191,11 @@ class NextDealPolicyAgent(NextDealPlayer):
         actions, asked = np.zeros(len(masks), np.int64), masks.any(axis=1)
         if asked.any():
             seen = {"observation": observations[asked], "action_mask": masks[asked]}
-            actions[asked] = self._policy.actions(seen, masks[asked], rng, self._options)
+            answer = self._function(seen, masks[asked], rng, **self._options)
+            actions[asked] = as_actions(answer, int(asked.sum()), self.name)
         return actions
+
+
+def _name(function: Callable[..., Any]) -> str:
+    """The name of a function in errors."""
+    return f"{function.__module__}:{getattr(function, '__name__', 'policy')}"
