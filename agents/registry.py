@@ -69,8 +69,6 @@ class Entry:
     """`module:class`, called with the rules and options. If the agent learns, it is called with
     the rules, the card and weights of a policy (`four_seasons_env.agents.policy_files`) and
     options."""
-    about: str
-    """One line for tables and help."""
     kind: str
     """Its method: "chance", "rule of thumb", "search", "learned", or several."""
     plays: tuple[str, ...] = ("deterministic",)
@@ -92,48 +90,40 @@ class Entry:
 AGENTS: dict[str, Entry] = {
     "random": Entry(
         "four_seasons_env.agents.scripted.random_agent:RandomAgent",
-        "any legal move, all equally likely",
         "chance",
         ("stochastic",),
     ),
     "heuristic": Entry(
         "four_seasons_env.agents.scripted.heuristic:HeuristicAgent",
-        "the advice that players give, weighted",
         "rule of thumb",
     ),
     "greedy": Entry(
         "four_seasons_env.agents.scripted.greedy:GreedyAgent",
-        "a fixed list, as for beginners",
         "rule of thumb",
     ),
     "first_candidate": Entry(
         "four_seasons_env.agents.search.next_deal:FirstCandidateAgent",
-        "the first position in the order of the next-deal environment",
         "rule of thumb + search",
         block=100,
     ),
     "rollout": Entry(
         "four_seasons_env.agents.search.rollout:RolloutAgent",
-        "the heuristic, unless another move ends better in imagined worlds",
         "rule of thumb + search",
         block=10,
     ),
     "finisher": Entry(
         "four_seasons_env.agents.search.agent:FinisherAgent",
-        "the heuristic, or any other, and the solver once nothing is hidden",
         "rule of thumb + search",
         block=10,
     ),
     "planner": Entry(
         "four_seasons_env.agents.planner.agent:PlannerAgent",
-        "plans to the next deal, by a value learned from its own games",
         "learned + search",
         block=10,
         learner="four_seasons_env.agents.planner.learner:PlannerLearner",
     ),
     "next_deal_ppo": Entry(
         "four_seasons_env.agents.learned.next_deal_agent:NextDealAgent",
-        "sb3-contrib's MaskablePPO, choosing positions for the next deal",
         "learned + search",
         PLAYS,
         block=100,
@@ -141,7 +131,6 @@ AGENTS: dict[str, Entry] = {
     ),
     "maskable_ppo": Entry(
         "four_seasons_env.agents.learned.network_agent:NetworkAgent",
-        "sb3-contrib's MaskablePPO",
         "learned",
         PLAYS,
         learner="four_seasons_env.agents.learned.ppo:MoveLevelPpo",
@@ -205,7 +194,7 @@ def find_entry(name: str) -> Entry:
         )
     maker = load(name)
     block = check_positive(f"block of agent {name!r}", getattr(maker, "block", 10))
-    return Entry(name, "from another package", "-", plays(maker), block)
+    return Entry(name, "-", plays(maker), block)
 
 
 def load(place: str) -> Callable[..., Any]:

@@ -128,7 +128,7 @@ class MoveNetwork(nn.Module):
             places: observations of shape (n, slots).
             masks: bool of shape (n, A); the scores of other moves are -1e8.
         """
-        observed = _array(places)
+        observed: NDArray[np.uint8] = places.to("cpu", torch.uint8).contiguous().numpy()
         rows = rows_of(observed, self.rules)
         moves = move_rows_of(observed, masks.cpu().contiguous().numpy(), self.rules)
         return self.score_rows(torch.from_numpy(rows), torch.from_numpy(moves), masks)
@@ -156,12 +156,6 @@ class MoveNetwork(nn.Module):
             each = (torch.relu(sums) @ self.score).float()  # autocast may have made it bfloat16
         scores = torch.full((masks.numel(),), -1e8, device=device)
         return scores.index_copy(0, marked, each).view(masks.shape), values
-
-
-def _array(places: torch.Tensor) -> NDArray[np.uint8]:
-    """Observations as compiled code reads them."""
-    observed: NDArray[np.uint8] = places.to("cpu", torch.uint8).contiguous().numpy()
-    return observed
 
 
 def _sums(rows: torch.Tensor, table: torch.Tensor) -> torch.Tensor:
