@@ -24,13 +24,14 @@ from numpy.typing import NDArray
 from four_seasons_env.agents.registry import Agent, as_actions, takes_three
 from four_seasons_env.agents.search.next_deal import NextDealPlayer
 from four_seasons_env.arguments import check_choice, check_positive
-from four_seasons_env.next_deal.next_deal_env import FourSeasonsNextDealVectorEnv
+from four_seasons_env.episodes.running import Batch
+from four_seasons_env.episodes.settings import MoveVectorSettings
+from four_seasons_env.next_deal.next_deal_env import NextDealVectorSettings
 from four_seasons_env.rules import Rules
-from four_seasons_env.vector import FourSeasonsVectorEnv
 
 NEXT_DEAL = "FourSeasonsNextDeal-v0"
-ENVIRONMENTS = {"FourSeasons-v0": FourSeasonsVectorEnv, NEXT_DEAL: FourSeasonsNextDealVectorEnv}
-"""The environments of policies."""
+SETTINGS = {"FourSeasons-v0": MoveVectorSettings, NEXT_DEAL: NextDealVectorSettings}
+"""The arguments of the environments of policies."""
 
 _AT_A_TIME = 256
 """Games in one call of the function."""
@@ -71,8 +72,8 @@ def policy(
         TypeError: for anything but a function of three arguments, and `deterministic` with both
             plays.
     """
-    check_choice("env", env, tuple(ENVIRONMENTS))
-    known = [each for each in inspect.signature(ENVIRONMENTS[env]).parameters if each not in _OWN]
+    check_choice("env", env, tuple(SETTINGS))
+    known = [each for each in inspect.signature(SETTINGS[env]).parameters if each not in _OWN]
     for name in arguments:
         check_choice("argument", name, tuple(known))
     if block is None:
@@ -150,9 +151,9 @@ class PolicyAgent:
     ) -> None:
         self._function, self._options = function, options
         self.train_seed = options.get("train_seed")
-        batch = FourSeasonsVectorEnv(num_envs=_AT_A_TIME, rules=rules, **arguments)._batch
-        self._batch, self.mask = batch, batch.settings.mask
-        self.observation = batch.settings.observation
+        settings = MoveVectorSettings(_AT_A_TIME, rules, **arguments)
+        self._batch = Batch(settings)
+        self.mask, self.observation = settings.mask, settings.observation
 
     def act(
         self, games: NDArray[Any], masks: NDArray[np.int8], rng: np.random.Generator

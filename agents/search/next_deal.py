@@ -37,9 +37,10 @@ class NextDealPlayer(abc.ABC):
 
     def __init__(self, rules: Rules, **arguments: Any) -> None:
         self.name = type(self).__name__
-        self._batch = NextDealBatch(NextDealVectorSettings(_AT_A_TIME, rules, **arguments))
-        self.observation = f"{self._batch.settings.observation} of candidates"
-        self._searches = self._batch.settings.endings == "search"
+        settings = NextDealVectorSettings(_AT_A_TIME, rules, **arguments)
+        self._batch = NextDealBatch(settings)
+        self.observation = f"{settings.observation} of candidates"
+        self._searches = settings.endings == "search"
         self._rule = compile_rules(rules)[0]
         self._plans = Plans(rules, 0)
 
