@@ -15,7 +15,9 @@ from __future__ import annotations
 
 import functools
 import inspect
+import sys
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -46,7 +48,7 @@ def policy(
     plays: str | tuple[str, ...],
     block: int | None = None,
     **arguments: Any,
-) -> Callable[[Callable[..., Any]], Callable[..., Agent]]:
+) -> Callable[[Callable[..., Any]], Policy]:
     """Turn a function `f(observations, masks, rng)` that returns actions into an agent.
 
     The function gets what the vector environment of the same arguments returns in n positions, n
@@ -79,41 +81,71 @@ def policy(
     if block is None:
         block = 100 if env == NEXT_DEAL else 1000
     check_positive("block", block)
-    return functools.partial(_maker_of, env=env, plays=plays, block=block, arguments=arguments)
+    return functools.partial(Policy, env=env, plays=plays, block=block, arguments=arguments)
 
 
-def _maker_of(
-    function: Callable[..., Any],
-    *,
-    env: str,
-    plays: str | tuple[str, ...],
-    block: int,
-    arguments: Mapping[str, Any],
-) -> Callable[..., Agent]:
-    """Called with the rule set and options, it makes the agent; see `policy`."""
-    both = {} if isinstance(plays, str) or len(plays) < 2 else {"deterministic": True}
-    if not takes_three(function, **both):
-        raise TypeError(
-            "policy(...) must decorate a function f(observations, masks, rng"
-            f"{', deterministic' * bool(both)}), not {function}"
-        )
-    signature = _signature(function, both)
-    kind = NextDealPolicyAgent if env == NEXT_DEAL else PolicyAgent
+@dataclass(eq=False)
+class Policy:
+    """A function with its environment; called with the rule set and options, it makes the agent."""
 
-    @functools.wraps(function)
-    def make(rules: Rules, **options: Any) -> Agent:
-        bound = signature.bind(rules, **options)
+    function: Callable[..., Any]
+    env: str
+    plays: str | tuple[str, ...]
+    block: int
+    arguments: dict[str, Any]
+
+    def __post_init__(self) -> None:
+        both = {} if isinstance(self.plays, str) or len(self.plays) < 2 else {"deterministic": True}
+        if not takes_three(self.function, **both):
+            raise TypeError(
+                "policy(...) must decorate a function f(observations, masks, rng"
+                f"{', deterministic' * bool(both)}), not {self.function}"
+            )
+        functools.update_wrapper(self, self.function, updated=())
+        self.__signature__ = _signature(self.function, both)
+
+    def __reduce__(self) -> str | tuple[Any, ...]:
+        """By its name, as a function is pickled, if it has the function's name in its module."""
+        name = getattr(self, "__qualname__", "")
+        if getattr(sys.modules.get(self.__module__), name, None) is self:
+            return str(name)
+        return Policy, (self.function, self.env, self.plays, self.block, self.arguments)
+
+    def __call__(self, rules: Rules, **options: Any) -> Agent:
+        """The agent, whose function is also called with these options.
+
+        Raises:
+            TypeError: for an option that the function does not take, or a missing one.
+        """
+        bound = self.__signature__.bind(rules, **options)
         bound.apply_defaults()
         del bound.arguments["rules"]
-        return kind(rules, function, bound.arguments, arguments)
+        kind = NextDealPolicyAgent if self.env == NEXT_DEAL else PolicyAgent
+        return kind(rules, self, bound.arguments)
 
-    maker: Any = make
-    maker.plays, maker.block, maker.__signature__ = plays, block, signature
-    return make
+    @property
+    def place(self) -> str:
+        """Its name for errors."""
+        return f"{self.__module__}:{getattr(self, '__name__', 'policy')}"
+
+    def actions(
+        self,
+        observations: Any,
+        masks: NDArray[np.int8],
+        rng: np.random.Generator,
+        options: Mapping[str, Any],
+    ) -> NDArray[np.int64]:
+        """The function's actions, int64 of shape (n,).
+
+        Raises:
+            AnswerError: if they are not one integer for each position.
+        """
+        answer = self.function(observations, masks, rng, **options)
+        return as_actions(answer, len(masks), self.place)
 
 
 def _signature(function: Callable[..., Any], both: Mapping[str, bool]) -> inspect.Signature:
-    """The options of a policy: the rules, those in ``both``, and more of its function."""
+    """The arguments of a `Policy`: the rules, those in ``both``, and more of its function."""
     named = inspect.Parameter.KEYWORD_ONLY
     parameters = [inspect.Parameter("rules", inspect.Parameter.POSITIONAL_OR_KEYWORD)]
     parameters += [inspect.Parameter(key, named, default=value) for key, value in both.items()]
@@ -132,26 +164,19 @@ class PolicyAgent:
 
     Args:
         rules: the rule set to play.
-        function: chooses.
+        policy: its function chooses.
         options: passed to the function.
-        arguments: of the environment.
 
     Raises:
-        ValueError: for an argument that is out of range.
+        ValueError: for an argument of the environment that is out of range.
     """
 
     kind = "learned"
 
-    def __init__(
-        self,
-        rules: Rules,
-        function: Callable[..., Any],
-        options: Mapping[str, Any],
-        arguments: Mapping[str, Any],
-    ) -> None:
-        self._function, self._options = function, options
+    def __init__(self, rules: Rules, policy: Policy, options: Mapping[str, Any]) -> None:
+        self._policy, self._options = policy, options
         self.train_seed = options.get("train_seed")
-        settings = MoveVectorSettings(_AT_A_TIME, rules, **arguments)
+        settings = MoveVectorSettings(_AT_A_TIME, rules, **policy.arguments)
         self._batch = Batch(settings)
         self.mask, self.observation = settings.mask, settings.observation
 
@@ -164,8 +189,7 @@ class PolicyAgent:
             part = slice(first, first + _AT_A_TIME)
             self._batch.consider(games[part])
             observations = self._batch.observations[: len(games[part])].copy()
-            answer = self._function(observations, masks[part], rng, **self._options)
-            moves[part] = as_actions(answer, len(observations), _name(self._function))
+            moves[part] = self._policy.actions(observations, masks[part], rng, self._options)
         return moves
 
 
@@ -174,15 +198,9 @@ class NextDealPolicyAgent(NextDealPlayer):
 
     kind = "learned + search"
 
-    def __init__(
-        self,
-        rules: Rules,
-        function: Callable[..., Any],
-        options: Mapping[str, Any],
-        arguments: Mapping[str, Any],
-    ) -> None:
-        super().__init__(rules, **arguments)
-        self._function, self._options, self.name = function, options, _name(function)
+    def __init__(self, rules: Rules, policy: Policy, options: Mapping[str, Any]) -> None:
+        super().__init__(rules, **policy.arguments)
+        self._policy, self._options, self.name = policy, options, policy.place
         self.train_seed = options.get("train_seed")
 
     def choose(
@@ -192,11 +210,5 @@ class NextDealPolicyAgent(NextDealPlayer):
         actions, asked = np.zeros(len(masks), np.int64), masks.any(axis=1)
         if asked.any():
             seen = {"observation": observations[asked], "action_mask": masks[asked]}
-            answer = self._function(seen, masks[asked], rng, **self._options)
-            actions[asked] = as_actions(answer, int(asked.sum()), self.name)
+            actions[asked] = self._policy.actions(seen, masks[asked], rng, self._options)
         return actions
-
-
-def _name(function: Callable[..., Any]) -> str:
-    """The name of a function in errors."""
-    return f"{function.__module__}:{getattr(function, '__name__', 'policy')}"

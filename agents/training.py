@@ -85,17 +85,16 @@ class Learner(abc.ABC):
         Raises:
             ValueError: for an unknown key, naming the nearest one, or a value of a wrong type.
         """
-        values: dict[str, Any] = yaml.safe_load(cls.settings_file.read_text())
+        values = _parse_yaml(cls.settings_file.read_text(), str(cls.settings_file))
+        given = {}
         for text in overrides:
-            key, equals, value = text.partition("=")
+            key, equals, value = (part.strip() for part in text.partition("="))
             if not equals:
                 raise ValueError(f"a hyperparameter must be key=value, not {text!r}")
-            try:
-                values[key.strip()] = yaml.safe_load(value)
-            except yaml.YAMLError as error:
-                problem = " ".join(str(error).split())
-                raise ValueError(f"{key} is not YAML: {problem}") from None
-        return make_settings(cls.schema, values, cls.name)
+            if key in given:
+                raise ValueError(f"hyperparameter {key!r} must be given once")
+            given[key] = _parse_yaml(value, key)
+        return make_settings(cls.schema, values | given, cls.name)
 
     @classmethod
     def check_warm_start(cls, start: str, rules: Rules, settings: Any) -> None:
@@ -193,6 +192,25 @@ class Update(NamedTuple):
     won: list[bool]  # whether each training game that ended was won
     cards_up: list[int]  # at the end of these games; empty if the algorithm does not report them
     records: dict[str, float]  # for the log, by name
+
+
+class _Loader(yaml.SafeLoader):
+    """PyYAML's own takes the last of several values of a key, although YAML forbids them."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+        keys = [key.value for key, _ in node.value]
+        for key in keys:
+            if keys.count(key) > 1:
+                raise yaml.YAMLError(f"{key!r} must be given once")
+        return super().construct_mapping(node, deep)
+
+
+def _parse_yaml(text: str, what: str) -> Any:
+    """The value of a YAML text; an error says what it is."""
+    try:
+        return yaml.load(text, _Loader)
+    except yaml.YAMLError as error:
+        raise ValueError(f"{what} is not YAML: {' '.join(str(error).split())}") from None
 
 
 def make_settings(schema: type[S], values: dict[str, Any], agent: str) -> S:

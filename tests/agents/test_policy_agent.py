@@ -1,6 +1,7 @@
 """Policies of any library as agents: they see and play the same as in their environment."""
 
 import os
+import pickle
 import subprocess
 import sys
 from pathlib import Path
@@ -24,7 +25,7 @@ from four_seasons_env.experiments.play import play_deals, play_game
 from four_seasons_env.experiments.players import find_players
 from four_seasons_env.experiments.workers import Workers
 from four_seasons_env.rules import RULES
-from tests.agents.players import HERE
+from tests.agents.players import HERE, seeded
 from tests.agents.policies import move_card, move_weights
 from tests.helpers import ROOT, mostly_slow, python_path
 
@@ -131,6 +132,15 @@ def test_options_of_a_policy() -> None:
     both = find_players([split_name(f"{HERE}:both")], "czarina")[0]
     assert (both.kind, both.observation) == ("learned + search", "features of candidates")
     assert both.block == 100
+
+
+def test_a_policy_is_pickled_as_a_function_is() -> None:
+    assert pickle.loads(pickle.dumps(seeded)) is seeded
+    renamed = policy("FourSeasons-v0", plays="stochastic", mask="distinct")(by_sum)
+    for agent in (seeded(RULES["czarina"], train_seed=3), renamed(RULES["czarina"])):
+        twins = agent, pickle.loads(pickle.dumps(agent))
+        one, other = (play_deals(each, RULES["czarina"], [7]) for each in twins)
+        assert one["moves"].tolist() == other["moves"].tolist()
 
 
 @pytest.mark.slow
