@@ -9,21 +9,24 @@ from __future__ import annotations
 import contextlib
 import functools
 import sys
+import traceback
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
 import pandas as pd
+from joblib import Parallel, delayed
 
 from four_seasons_env.agents.planner.luck import LuckMeter
+from four_seasons_env.agents.registry import AnswerError
 from four_seasons_env.engine.deals import parse_deals
-from four_seasons_env.experiments.command_line import progress_bar
+from four_seasons_env.experiments.command_line import one_line, progress_bar
 from four_seasons_env.experiments.comparison import COLUMNS, Manifest
 from four_seasons_env.experiments.folders import read_table, write_csv
 from four_seasons_env.experiments.play import play_in_block, warm_up
 from four_seasons_env.experiments.players import Player
-from four_seasons_env.experiments.workers import Workers, run_tasks
+from four_seasons_env.experiments.workers import Workers
 from four_seasons_env.files import file_name, write_atomically
 from four_seasons_env.records import Record, RecordError, read_lines, to_lines
 from four_seasons_env.rules import Rules, get_rules
@@ -111,37 +114,44 @@ def run_blocks(
 
     Raises:
         ValueError: see `Workers.check`.
-        RuntimeError: if a block failed, after all others; its note has the first traceback.
+        RuntimeError: if a block fails, which ends the others; its note has the traceback.
     """
     todo = [block for block in blocks if block.left(block.stored())]
     if workers.share_this_machine:
         with contextlib.suppress(Exception):  # the block fails in its worker, too, and is named
             for block in todo:
                 load(block)
-    # The name of a failed block is that of the file that is missing.
-    names = [str(block.part.relative_to(block.out)) for block in todo]
-    failures = []
-    with progress_bar() as bar:
-        sizes = {name: len(block.deals) for name, block in zip(names, todo, strict=True)}
-        deals = sum(len(block.deals) for block in blocks)
-        shown = bar.add_task(label, total=deals, completed=deals - sum(sizes.values()))
-        for name, failure in run_tasks(function, todo, names, workers):
-            bar.advance(shown, sizes[name])
-            if failure:
-                failures.append(failure)
-    if failures:
-        error = RuntimeError(
-            f"{len(failures)} of {len(blocks)} blocks failed, the first {failures[0].name}; "
-            f"finished blocks are saved: {failures[0].reason}"
-        )
-        if failures[0].details:
-            error.add_note(failures[0].details)
-        raise error
+    with workers.started(), progress_bar() as bar:
+        deals, left = (sum(len(each.deals) for each in some) for some in (blocks, todo))
+        shown = bar.add_task(label, total=deals, completed=deals - left)
+        # joblib returns results of loky and Dask as they come, those of Ray at the end.
+        kind = "list" if workers.backend == "ray" else "generator_unordered"
+        for done in Parallel(return_as=kind)(delayed(_attempt)(function, each) for each in todo):
+            bar.advance(shown, done)
     # From the files alone, not from what this call has played: an interrupted run ends with the
     # same table as an uninterrupted one.
     results = pd.concat([read_table(block.part) for block in blocks], ignore_index=True)
     write_csv(blocks[0].out / "results.csv", results)
     return results
+
+
+def _attempt(function: Callable[[B], Any], block: B) -> int:
+    """Work on a block, and return its number of deals.
+
+    Raises:
+        RuntimeError: naming the block, with the traceback as a note, which a worker can send.
+    """
+    try:
+        function(block)
+    except Exception as error:
+        failed = RuntimeError(
+            f"block {block.part.relative_to(block.out)} failed, and finished blocks are saved: "
+            f"{type(error).__name__}: {one_line(error)}"
+        )
+        if not isinstance(error, AnswerError):  # its message is enough
+            failed.add_note(traceback.format_exc().rstrip())
+        raise failed from None
+    return len(block.deals)
 
 
 # --- blocks of a comparison ----------------------------------------------------------------------

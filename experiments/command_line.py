@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import shlex
 import signal
 import sys
@@ -26,9 +25,6 @@ if TYPE_CHECKING:
 Flags = TypeVar("Flags")
 Result = TypeVar("Result")
 Item = TypeVar("Item")
-
-_NOT_OWN = (f"{Path(__file__).parents[1]}/", "<string>", "<frozen importlib", importlib.__file__)
-"""Starts of the file names of this package, of code made by it, and of the import system."""
 
 STOPS = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
 """Signals that stop a command as Ctrl-C does: `kill`, and the end of a terminal or a job."""
@@ -61,8 +57,7 @@ def run_command(
     Raises:
         SystemExit: with status 2 after an error, 130 after Ctrl-C, `kill` or the end of the
             terminal; each prints one line. An error caused by the user's own code, such as an
-            agent, prints its traceback too: that of the error's cause, or a worker's in the
-            error's notes.
+            agent, prints the traceback too: that of its cause, or a worker's in its notes.
     """
     file = Path(str(sys.modules[flags.__module__].__file__))
     is_study = file.parent.name == "studies"
@@ -91,8 +86,10 @@ def run_command(
         raise  # for `four_seasons_env.__main__`, which names the extra, or ends
     except EXPECTED_ERRORS as error:
         print(f"error: {one_line(error)}", file=sys.stderr)
-        if details := own_traceback(error.__cause__) or "\n".join(getattr(error, "__notes__", ())):
-            print(details, file=sys.stderr)
+        for note in getattr(error, "__notes__", ()):
+            print(note, file=sys.stderr)
+        if error.__cause__ and error.__cause__.__traceback__:  # none in an error of a worker
+            traceback.print_exception(error.__cause__)
         sys.exit(USAGE_ERROR)
 
 
@@ -133,23 +130,6 @@ def one_line(error: BaseException) -> str:
     if isinstance(error, OSError) and error.errno:
         return f"cannot write: {error.strerror}"
     return " ".join(str(error).split()) or type(error).__name__
-
-
-def own_traceback(error: BaseException | None) -> str:
-    """The traceback of an error, from the first call of code outside this package.
-
-    Returns:
-        "" for an error in this package alone. A syntax error names its own place.
-    """
-    if error is None:
-        return ""
-    inner = error.__traceback__
-    while inner and inner.tb_frame.f_code.co_filename.startswith(_NOT_OWN):
-        inner = inner.tb_next
-    # Without a call of other code, the fault is ours: its traceback would not help a user.
-    if not inner and not isinstance(error, SyntaxError):
-        return ""
-    return "".join(traceback.format_exception(type(error), error, inner)).rstrip()
 
 
 def progress_bar(*columns: ProgressColumn, transient: bool = False) -> Progress:

@@ -1,8 +1,7 @@
-"""`Workers`: where tasks run and how many at once; `run_tasks` and `Pool` give tasks to them.
+"""`Workers`: where tasks run and how many at once; and a `Pool` of them.
 
-`run_tasks` calls one function on many tasks that store their own results, so a task may fail, and a
-restart skips those that are done. A `Pool` lives as long as a run and gets many small tasks whose
-return values it needs; its workers load and compile only once.
+A `Pool` lives as long as a run and gets many small tasks whose return values it needs; its workers
+load and compile only once.
 """
 
 from __future__ import annotations
@@ -12,11 +11,9 @@ import logging
 import os
 import platform
 import signal
-import threading
 import time
-import traceback
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import BrokenExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -25,8 +22,7 @@ from typing import Any, Literal, TypeVar
 from joblib import Parallel, delayed, effective_n_jobs, parallel_config
 from numpy.typing import NDArray
 
-from four_seasons_env.agents.registry import AnswerError
-from four_seasons_env.experiments.command_line import STOPS, one_line, own_traceback
+from four_seasons_env.experiments.command_line import STOPS
 
 T = TypeVar("T")
 
@@ -79,27 +75,16 @@ class Workers:
 
 @contextmanager
 def _loky(workers: Workers) -> Iterator[None]:
-    start = parallel_config(
-        "loky", n_jobs=workers.n_jobs, initializer=_start_worker, initargs=(os.getpid(),)
-    )
+    start = parallel_config("loky", n_jobs=workers.n_jobs, initializer=_ignore_signals)
     with warnings.catch_warnings(), start:
         warnings.filterwarnings("ignore", _RESTARTED)
         yield
 
 
-def _start_worker(parent: int) -> None:
+def _ignore_signals() -> None:
     """Ignore signals that may reach every process of a terminal; the command ends its workers."""
     for number in (signal.SIGINT, *STOPS):
         signal.signal(number, signal.SIG_IGN)
-    if os.name == "posix":  # elsewhere a process keeps the number of its dead parent
-        threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
-
-
-def _end_with(parent: int) -> None:
-    """End this worker soon after its parent, which may be killed and end nothing."""
-    while os.getppid() == parent:
-        time.sleep(1)
-    os._exit(1)
 
 
 @contextmanager
@@ -141,55 +126,6 @@ def _ray(workers: Workers) -> Iterator[None]:
             yield
     finally:
         ray.shutdown()
-
-
-@dataclass
-class Failure:
-    """A task that failed."""
-
-    name: str
-    reason: str
-    """The error in one line."""
-    details: str
-    """The traceback; "" if the reason is enough."""
-
-
-def run_tasks(
-    function: Callable[[T], Any], tasks: Sequence[T], names: Sequence[str], workers: Workers
-) -> Iterator[tuple[str, Failure | None]]:
-    """Call a function with each task, several at once. A failed task does not stop the others.
-
-    Args:
-        function: called with a task. Workers import it by name; its return value is ignored.
-        tasks: arguments of the calls.
-        names: names of the tasks, for failures.
-        workers: workers that call the function.
-
-    Yields:
-        The name of each task, with None if it has finished or a Failure, in the order in which they
-        end (with Ray: all at the end).
-    """
-    with workers.started():
-        # joblib returns results of loky and Dask as they come, those of Ray at the end.
-        kind = "list" if workers.backend == "ray" else "generator_unordered"
-        calls = zip(tasks, names, strict=True)
-        yield from Parallel(return_as=kind)(
-            delayed(_attempt)(function, task, name) for task, name in calls
-        )
-
-
-def _attempt(function: Callable[[T], Any], task: T, name: str) -> tuple[str, Failure | None]:
-    """Run a task, and return its name and its error as data that a worker can send."""
-    try:
-        function(task)
-    except Exception as error:
-        reason = f"{type(error).__name__}: {one_line(error)}"
-        details = own_traceback(error.__cause__) or own_traceback(error)
-        # An error in this package is a fault, which needs the whole traceback.
-        if not (details or error.__cause__ or isinstance(error, AnswerError)):
-            details = "".join(traceback.format_exception(error)).rstrip()
-        return name, Failure(name, reason, details)
-    return name, None
 
 
 class Pool:

@@ -1,6 +1,7 @@
 """Blocks of deals: rule sets, deals, finished and failed blocks."""
 
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -38,9 +39,14 @@ def test_deals_are_split_in_order() -> None:
     assert split_deals("4-30", 3)[1] == range(6, 9)
 
 
-def test_the_first_failed_block_is_named(tmp_path: Path) -> None:
-    work = some(tmp_path, 5)
-    message = r"^2 of 5 blocks failed, the first parts/.*/1-1\.csv; .*: .*odd"
-    with pytest.raises(RuntimeError, match=message):
-        run_blocks(write_even, work, "working", ALONE, print)
-    assert [block.stored() is not None for block in work] == [True, False, True, False, True]
+@pytest.mark.parametrize("backend", ["loky", pytest.param("ray", marks=pytest.mark.slow)])
+def test_a_failed_block_is_named(backend: Any, tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.setenv("RAY_AUTH_MODE", "disabled")
+    work = some(tmp_path, 3)
+    message = r"^block parts/four-seasons/1-1\.csv failed, .* saved: ValueError: odd"
+    workers = ALONE if backend == "loky" else Workers(backend, n_jobs=2)
+    with pytest.raises(RuntimeError, match=message) as failed:
+        run_blocks(write_even, work, "working", workers, print)
+    assert "in write_even" in failed.value.__notes__[0]
+    if workers == ALONE:
+        assert [block.stored() is not None for block in work] == [True, False, False]

@@ -1,4 +1,4 @@
-"""Tasks on workers: shared arrays, failures, and the end of workers."""
+"""Tasks on workers: shared arrays, and workers that are killed."""
 
 import os
 import re
@@ -8,13 +8,11 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 
-from four_seasons_env.experiments.workers import Pool, Workers, run_tasks, started_pool
-from tests.helpers import ROOT
+from four_seasons_env.experiments.workers import Pool, Workers, started_pool
 
 
 def total(task: int, shared: dict[str, np.ndarray]) -> tuple[float, int]:
@@ -94,32 +92,6 @@ def test_a_killed_worker_is_one_line() -> None:
         pool.map(dies, [0], {})
 
 
-PARENT = """
-from four_seasons_env.experiments.workers import Workers, started_pool
-from tests.experiments.test_pool import sleeps
-
-with started_pool(Workers(n_jobs=2)) as pool:
-    pool.map(sleeps, range(2), {})
-"""
-
-
-def sleeps(_: int, __: dict) -> None:
-    print("here", flush=True)
-    time.sleep(60)
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(os.name != "posix", reason="processes as POSIX has them")
-def test_workers_end_after_a_killed_parent() -> None:
-    parent = subprocess.Popen([sys.executable, "-c", PARENT], cwd=ROOT, stdout=subprocess.PIPE)
-    assert parent.stdout
-    assert [parent.stdout.readline() for _ in range(2)] == [b"here\n"] * 2
-    parent.kill()
-    killed = time.monotonic()
-    parent.communicate()  # until all processes that could write have ended
-    assert time.monotonic() - killed < 50
-
-
 COMMANDS = [
     "compare --agents random --deals 999-1000",  # of two blocks
     "experiments.studies.census --deals 0-19 --seconds 0.1",
@@ -152,24 +124,3 @@ def test_nothing_is_compiled_twice(tmp_path: Path) -> None:
         files = len(written)
     notices = re.findall(r"(\S+): compiling, once on this machine", warned)
     assert len(notices) == len(set(notices))
-
-
-def touch(path: Path) -> None:
-    """A task; one named "bad" fails."""
-    if path.name == "bad":
-        raise OSError("the disk is full")
-    path.write_text("done")
-
-
-@pytest.mark.parametrize("backend", ["loky", pytest.param("ray", marks=pytest.mark.slow)])
-def test_failed_task_is_named(backend: Any, tmp_path: Path, monkeypatch) -> None:
-    monkeypatch.setenv("RAY_AUTH_MODE", "disabled")
-    workers = Workers(backend, n_jobs=1 if backend == "loky" else 2)
-    names = ["a", "bad", "b"]
-    failures = dict(run_tasks(touch, [tmp_path / name for name in names], names, workers))
-    failure = failures["bad"]
-    assert failure
-    assert failures == {"a": None, "bad": failure, "b": None}
-    assert (failure.name, failure.reason) == ("bad", "OSError: the disk is full")
-    assert "touch" in failure.details
-    assert {each.name for each in tmp_path.iterdir()} == {"a", "b"}
