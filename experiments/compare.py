@@ -37,7 +37,7 @@ from four_seasons_env.experiments.comparison import (
     read_census,
     summarise_folder,
 )
-from four_seasons_env.experiments.folders import check_out, locked, write_csv
+from four_seasons_env.experiments.folders import locked, write_csv
 from four_seasons_env.experiments.players import find_players
 from four_seasons_env.experiments.plots import plot_win_rates
 from four_seasons_env.experiments.summary import summarise_seeds, what_is_certain
@@ -131,12 +131,10 @@ def _opened(run: Compare) -> Iterator[Manifest]:
     run.workers.check()
     names = [split_name(agent) for agent in run.agents]
     check_deals(run.deals)
-    check_out(run.out, "comparison")
     # Agents and meters are made before anything is written: one that is missing leaves no folder.
     players = {rules: find_players(names, rules, run.play) for rules in rule_sets}
     luck = {rules: meter_for(get_rules(rules)).name for rules in rule_sets if run.luck}
-    with locked(run.out):
-        check_out(run.out, "comparison")  # again: it may have been in use since, until now
+    with locked(run.out, "comparison"):
         yield open_comparison(run.out, players, run.deals, run.seed, run.record, luck)
 
 

@@ -59,8 +59,11 @@ _PACKAGES = (
 )
 
 
-def check_out(out: Path, kind: str) -> None:
-    """Reject a folder that holds something else.
+@contextmanager
+def locked(out: Path, kind: str) -> Iterator[None]:
+    """Have a folder for results to oneself within a block.
+
+    The folder is created if necessary. The system unlocks it when the process ends, even if killed.
 
     Args:
         out: the folder; hidden files in it are ignored.
@@ -69,39 +72,26 @@ def check_out(out: Path, kind: str) -> None:
     Raises:
         FileExistsError: if the folder holds something else.
         NotADirectoryError: if it is a file.
+        RuntimeError: if another process has locked it.
     """
+    from filelock import FileLock, Timeout
+
     # A folder with hidden files only, such as .DS_Store, looks empty to its owner.
     is_own = (out / MARKS[kind]).is_file()
     if not is_own and out.exists() and any(each.name[0] != "." for each in out.iterdir()):
         raise FileExistsError(
             f"{out} is not empty and has no {kind} ({MARKS[kind]}): choose a new folder (--out)"
         )
-
-
-@contextmanager
-def locked(out: Path) -> Iterator[None]:
-    """Have a folder to oneself within a block, which may lock it again.
-
-    The folder is created if necessary. The system unlocks it when the process ends, even if killed.
-
-    Raises:
-        RuntimeError: if another process has locked it.
-    """
-    from filelock import FileLock, Timeout
-
     out.mkdir(parents=True, exist_ok=True)
     holder = out / ".holder"  # not in the locked file, which Windows does not let others read
-    lock = FileLock(out / ".lock", timeout=0, is_singleton=True)
     try:
-        lock.acquire()
+        lock = FileLock(out / ".lock").acquire(timeout=0)
     except Timeout:
         who = holder.read_text() if holder.is_file() else "another process"
         raise RuntimeError(f"{out} is in use by {who}") from None
-    try:
+    with lock:
         write_atomically(holder, f"process {os.getpid()} on {platform.node()}".encode())
         yield
-    finally:
-        lock.release()
 
 
 def check_holds(folder: Path, kind: str) -> None:
@@ -281,23 +271,6 @@ def read_log(folder: Path) -> pd.DataFrame:
     if not path.is_file() or not path.stat().st_size:
         return pd.DataFrame({STEPS: []})
     return pd.read_csv(path)
-
-
-def check_new_run(out: Path) -> None:
-    """Reject a folder that a new run cannot use.
-
-    Raises:
-        FileExistsError: if the folder is not empty.
-        RuntimeError: if a run is going on there.
-    """
-    if (out / RUN).is_file():
-        with locked(out):
-            done = "is finished" if (out / DONE).is_file() else "is unfinished"
-            raise FileExistsError(
-                f"{out} holds a run already, which {done}: resume it (--resume), or choose a new "
-                "folder (--out)"
-            )
-    check_out(out, "training")
 
 
 @contextmanager

@@ -33,7 +33,6 @@ from four_seasons_env.experiments.command_line import check_seed, progress_bar, 
 from four_seasons_env.experiments.folders import (
     DONE,
     RUN,
-    check_new_run,
     last_checkpoint,
     locked,
     provenance,
@@ -98,12 +97,17 @@ def train(run: Train) -> None:
     settings = _read_settings(run, kind, rules, stored)
     if run.minutes is None and run.core_minutes is None:
         run = dataclasses.replace(run, steps=run.steps or kind.run_steps)
-    with locked(run.out):
-        if stored and (run.out / DONE).is_file():
+    with locked(run.out, "training"):
+        finished = (run.out / DONE).is_file()
+        if stored and finished:
             print(f"{run.out} is finished already")
             return
         if not stored:
-            check_new_run(run.out)  # again: it may have been in use since, until now
+            if (run.out / RUN).is_file():
+                raise FileExistsError(
+                    f"{run.out} holds a run already, which is {'' if finished else 'un'}finished: "
+                    "resume it (--resume), or choose a new folder (--out)"
+                )
             about = {
                 "run": dataclasses.asdict(run) | {"out": str(run.out)},
                 "rules": dataclasses.asdict(rules),
@@ -137,15 +141,13 @@ def _resumed(run: Train, stored: dict[str, Any]) -> Train:
 
 
 def _check(run: Train) -> None:
-    """Reject invalid flags; before torch is imported and anything is written."""
+    """Reject invalid flags, before torch is imported."""
     if run.steps is not None:
         parse_steps(run.steps)
     check_minutes(minutes=run.minutes, core_minutes=run.core_minutes)
     check_seed(run.seed)
     if run.validations < 1 or not 1 <= run.validation_deals <= 10_000:
         raise ValueError("--validations must be 1 or more, --validation-deals 1 to 10,000")
-    if not run.resume:
-        check_new_run(run.out)
 
 
 def _read_settings(

@@ -23,7 +23,7 @@ import pandas as pd
 from four_seasons_env.engine.deals import RANKS, TRAIN_FROM
 from four_seasons_env.experiments.blocks import Block, run_blocks, split_deals
 from four_seasons_env.experiments.command_line import check_deals, rule_set_names, run_command
-from four_seasons_env.experiments.folders import check_out, locked, provenance, write_json
+from four_seasons_env.experiments.folders import locked, provenance, write_json
 from four_seasons_env.experiments.tables import deals_as_text
 from four_seasons_env.experiments.workers import Workers
 from four_seasons_env.game import Game
@@ -116,12 +116,10 @@ def take_census(run: Census) -> pd.DataFrame:
     if not run.seconds > 0:
         raise ValueError(f"--seconds must be more than 0, not {run.seconds:g}")
     run.workers.check()
-    check_out(run.out, "census")
     check_deals(run.deals)
     blocks = split_deals(run.deals, BLOCK)
     tasks = [CensusTask(run.out, rules, block, run) for rules in rule_sets for block in blocks]
-    with locked(run.out):
-        check_out(run.out, "census")  # again: it may have been in use since, until now
+    with locked(run.out, "census"):
         write_json(run.out / "census.json", provenance())
         return run_blocks(solve_block, tasks, "solving", run.workers, lambda _: _load_solver())
 

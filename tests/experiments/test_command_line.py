@@ -41,7 +41,7 @@ HOLDS = """
 import sys
 from pathlib import Path
 from four_seasons_env.experiments.folders import locked
-with locked(Path(sys.argv[1])):
+with locked(Path(sys.argv[1]), "training"):
     print("locked", flush=True)
     sys.stdin.read()
 """
@@ -66,7 +66,7 @@ def test_a_folder_in_use_is_refused(tmp_path: Path, capsys) -> None:
     assert capsys.readouterr().err == used
     holder.kill()
     holder.communicate()
-    with locked(tmp_path), locked(tmp_path):
+    with locked(tmp_path, "training"):
         pass
 
 
