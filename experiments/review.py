@@ -13,42 +13,42 @@ game (`four_seasons_env.records`):
 
 from __future__ import annotations
 
+import functools
 import json
+import time
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
-from itertools import groupby
+from itertools import groupby, pairwise
 from pathlib import Path
 from typing import Literal
 
-from four_seasons_env.agents.names import split_name
 from four_seasons_env.engine.deals import check_deal
 from four_seasons_env.engine.moves import Move, find_move
 from four_seasons_env.experiments.command_line import run_command
 from four_seasons_env.experiments.play import play_game
 from four_seasons_env.experiments.tables import fill, write_page
-from four_seasons_env.experiments.verdicts import (
-    LOST,
-    UNKNOWN,
-    WON,
-    Verdicts,
-    judge,
-    useful_moves,
-    verdicts_after_moves,
-)
 from four_seasons_env.files import write_atomically
 from four_seasons_env.game import Game
 from four_seasons_env.play import advice
 from four_seasons_env.play.words import move_words, table_words
 from four_seasons_env.records import Record, RecordError, parse_record, read_lines
 from four_seasons_env.rendering.svg import draw_parts
-from four_seasons_env.rules import get_rules
+from four_seasons_env.solver import solve
+
+WON, LOST, UNKNOWN = "won", "lost", "unknown"
+"""The solver's verdicts on a position: whether the true deal can still be won."""
 
 OTHERS = ("heuristic", "planner")
 """Agents whose moves are shown in the position of the losing move."""
 _CHART = (640, 220)
 _LEFT, _TOP, _BOTTOM = 54, 14, 50
 """Margins of the chart, in its own units."""
+_FIRST = 25_000
+"""Positions that the solver expands for a first answer; takes a few hundredths of a second."""
+_IN_ALL = 6.0
+"""Seconds for the verdicts on the moves of a position."""
 _TOLD = {WON: "can be won", LOST: "lost", UNKNOWN: "unknown"}
 
 
@@ -89,11 +89,21 @@ class Reviewed:
     """Number of moves after the last position; they turned no card and put none up."""
     chances: list[float | None]
     """The chance that the planner wins from each position; empty where `can_judge` is false."""
-    verdicts: Verdicts
+    verdicts: list[str]
+    """The solver's verdicts on the positions."""
     alternatives: dict[str, str]
     """The solver's verdict after each legal move in the position of the losing move."""
     others: dict[str, str]
     """Moves of other agents in the position of the losing move, by their names."""
+
+    @property
+    def losing_move(self) -> int | None:
+        """Index of the position in which the losing move was played.
+
+        None if the game was won, could never be won, or stayed undecided.
+        """
+        found = (at for at, pair in enumerate(pairwise(self.verdicts)) if pair == (WON, LOST))
+        return next(found, None)
 
 
 def review(run: Review) -> None:
@@ -107,14 +117,6 @@ def review(run: Review) -> None:
         raise ValueError("give --out page.html, --gif game.gif or both")
     if not run.seconds > 0:
         raise ValueError(f"--seconds must be more than 0, not {run.seconds:g}")
-    if run.line < 1:
-        raise ValueError(f"--line must be 1 or more, not {run.line}")
-    get_rules(run.rules)
-    split_name(run.agent)
-    check_deal(run.deal)
-    for path in filter(None, (run.out, run.gif)):
-        path.parent.mkdir(parents=True, exist_ok=True)  # fails before the game is played
-
     record = _record(run)
     if run.gif:
         from four_seasons_env.rendering.picture import save_animation
@@ -130,8 +132,7 @@ def review(run: Review) -> None:
 def _record(run: Review) -> Record:
     """The game to review: a recorded one, or the agent's game of the deal."""
     if run.record is None:
-        return play_game(run.agent, run.rules, run.deal, run.play)
-
+        return play_game(run.agent, run.rules, check_deal(run.deal), run.play)
     for number, line in read_lines(run.record):
         if number == run.line:
             try:
@@ -155,32 +156,24 @@ def review_game(record: Record, seconds: float = 10.0) -> Reviewed:
     rules = positions[0].rules
     can_judge = advice.can_judge(rules)
     verdicts = judge(positions, seconds)
-    at = verdicts.losing_move
     moves = [find_move(rules, move) for move in record.moves[:useful]]
-    alternatives, others = dict[str, str](), dict[str, str]()
+    chances = [advice.chance(position) for position in positions] if can_judge else []
+    game = Reviewed(record.player or "a game", positions, moves, idle, chances, verdicts, {}, {})
+    at = game.losing_move
     if at is not None:
-        alternatives = verdicts_after_moves(positions[at]) | {record.moves[at]: LOST}
+        game.alternatives = verdicts_after_moves(positions[at]) | {record.moves[at]: LOST}
         able = [name for name in OTHERS if name in advice.advisers(rules)]
         past = [*zip(positions[:at], moves[:at], strict=True)]
         chosen = {name: advice.choose(name, positions[at], past) for name in able}
-        others = {name: move.text for name, move in chosen.items() if move}
-    return Reviewed(
-        record.player or "a game",
-        positions,
-        moves,
-        idle,
-        [advice.chance(position) for position in positions] if can_judge else [],
-        verdicts,
-        alternatives,
-        others,
-    )
+        game.others = {name: move.text for name, move in chosen.items() if move}
+    return game
 
 
 def review_page(game: Reviewed) -> bytes:
     """The page as HTML."""
     words = [move_words(*each) for each in zip(game.positions, game.moves, strict=False)]
     start, parts, frames = _frames(game.positions)
-    last, fatal = len(game.moves), game.verdicts.losing_move
+    last = len(game.moves)
     opening = game.positions[0]
     title = f"{game.player}: {opening.rules.name}, {_deal(opening)}"
     body = fill(
@@ -192,7 +185,7 @@ def review_page(game: Reviewed) -> bytes:
         caption=_caption(game),
         moment=_moment(game, words),
         rows="".join(_row(game, i, words[i]) for i in range(last)),
-        data=_script_json(
+        data=json.dumps(
             {
                 "start": start,
                 "parts": parts,
@@ -202,20 +195,16 @@ def review_page(game: Reviewed) -> bytes:
                 "left": _LEFT,
                 "width": _CHART[0] - _LEFT - 8,
                 "chart": _CHART[0],
-                "first": 0 if fatal is None else fatal,
-            }
-        ),
+                "first": game.losing_move or 0,
+            },
+            separators=(",", ":"),
+        ).replace("</", "<\\/"),  # which would end the script element
     )
     return write_page("review", title, body)
 
 
 def _deal(game: Game) -> str:
     return f"deal {game.deal}" if game.deal >= 0 else "a custom deck"
-
-
-def _script_json(data: object) -> str:
-    """JSON that is safe inside a script element."""
-    return json.dumps(data, separators=(",", ":")).replace("</", "<\\/")
 
 
 def _frames(positions: list[Game]) -> tuple[str, list[str], list[list[int]]]:
@@ -240,24 +229,23 @@ def _count(number: int, what: str) -> str:
 
 
 def _summary(game: Reviewed) -> str:
-    end, verdicts = game.positions[-1], game.verdicts
+    end, at = game.positions[-1], game.losing_move
     text = f"{end.cards_up} of {end.rules.cards} cards up after {_count(len(game.moves), 'move')}"
     text += f" ({game.idle} more had no effect): " if game.idle else ": "
     if end.is_won:
         return text + "won."
     text += "lost. " if end.is_over else "not won. "
-    if verdicts.statuses[0] == LOST:
+    if game.verdicts[0] == LOST:
         return text + "Nobody could have won this deal."
-    if verdicts.losing_move is not None:
-        at = verdicts.losing_move
+    if at is not None:
         left = game.positions[at].stock_size
         return text + (
             f"The true deal could be won until move {at + 1}, with {_count(left, 'card')} in the "
             "stock."
         )
-    last = verdicts.last_won
-    if last is None:
+    if game.verdicts[0] == UNKNOWN:
         return text + "It is unknown whether this deal could be won."
+    last = game.verdicts.count(WON) - 1
     return text + f"The true deal could be won at least until after move {last}."
 
 
@@ -285,8 +273,7 @@ def _chart(game: Reviewed) -> str:
         f'<text x="{_LEFT - 5}" y="{y(v) + 4:.1f}" text-anchor="end">{v:.0%}</text>'
         for v in (0, 0.5, 1)
     ]
-    statuses = game.verdicts.statuses
-    for status, group in groupby(range(len(statuses)), statuses.__getitem__):
+    for status, group in groupby(range(len(game.verdicts)), game.verdicts.__getitem__):
         run = [*group]
         x0, x1 = x(max(0, run[0] - 0.5)), x(min(last, run[-1] + 0.5))
         parts.append(
@@ -302,9 +289,8 @@ def _chart(game: Reviewed) -> str:
     if known:
         points = " ".join(f"{a:.1f},{b:.1f}" for a, b in known)
         parts.append(f'<polyline id="curve" points="{points}"/>')
-    fatal = game.verdicts.losing_move
-    if fatal is not None:
-        at = x(fatal + 0.5)
+    if game.losing_move is not None:
+        at = x(game.losing_move + 0.5)
         parts.append(
             f'<line id="fatal" x1="{at:.1f}" x2="{at:.1f}" y1="{_TOP}" '
             f'y2="{height - _BOTTOM + 20}" stroke-width="1.5"/>'
@@ -319,17 +305,17 @@ def _chart(game: Reviewed) -> str:
 def _row(game: Reviewed, i: int, words: str) -> str:
     """A row of the list of moves: the move, and chance and verdict after it."""
     chance = game.chances[i + 1] if game.chances else None
-    fatal = ' class="fatal"' if i == game.verdicts.losing_move else ""
+    fatal = ' class="fatal"' if i == game.losing_move else ""
     return (
         f'<tr{fatal}><td class="n">{i + 1}</td><td>{escape(words)}</td>'
         f'<td class="n">{_percent(chance)}</td>'
-        f"<td>{_verdict(game.verdicts.statuses[i + 1])}</td></tr>"
+        f"<td>{_verdict(game.verdicts[i + 1])}</td></tr>"
     )
 
 
 def _moment(game: Reviewed, words: list[str]) -> str:
     """The losing move, the moves that keep the deal winnable, and the moves of other agents."""
-    at = game.verdicts.losing_move
+    at = game.losing_move
     if at is None:
         return ""
     position = game.positions[at]
@@ -353,6 +339,63 @@ def _moment(game: Reviewed, words: list[str]) -> str:
     if others:
         played += f"<p>Moves of other agents there, from public information:</p><ul>{others}</ul>"
     return f"<h2>The moment the game was lost</h2>{played}"
+
+
+# --- verdicts -----------------------------------------------------------------------------------
+
+
+def judge(positions: Sequence[Game], seconds: float = 10.0) -> list[str]:
+    """The solver's verdicts on the positions of a game, as far as the time allows.
+
+    After a lost position all positions are lost, and before a winnable one all are winnable. So the
+    solver answers for a position in the middle of the open ones, and few answers decide all.
+
+    In each round the solver expands four times more positions per answer than in the round before.
+    It fails most often near the losing move. So each round finds two edges by bisection: the last
+    position that it knows to be winnable, and the first that it knows to be lost. What lies between
+    waits for the next round.
+
+    Args:
+        positions: positions of one game, first to last.
+        seconds: time limit for all answers.
+    """
+    end, count = positions[-1], len(positions)
+    if end.is_won:
+        return [WON] * count
+    solve(positions[0], max_positions=1)  # loads the compiled solver before the clock runs
+    deadline = time.perf_counter() + seconds
+    limit, wins, lost = _FIRST, 0, count - end.is_over
+    while wins < lost and time.perf_counter() < deadline:
+        answers: dict[int, str] = {}
+        ask = functools.partial(_answer, positions, limit, deadline, answers)
+        wins += bisect_left(range(wins, lost), True, key=lambda at: ask(at) != WON)
+        lost = min([lost, *(at for at, answer in answers.items() if answer == LOST)])
+        lost = wins + bisect_left(range(wins, lost), True, key=lambda at: ask(at) == LOST)
+        limit *= 4
+    return [WON] * wins + [UNKNOWN] * (lost - wins) + [LOST] * (count - lost)
+
+
+def _answer(
+    positions: Sequence[Game], limit: int, deadline: float, answers: dict[int, str], at: int
+) -> str:
+    """The solver's answer for a position, asked once; `unknown` after the deadline."""
+    left = deadline - time.perf_counter()
+    if at not in answers and left > 0:
+        answers[at] = solve(positions[at], max_positions=limit, seconds=left).status
+    return answers.get(at, UNKNOWN)
+
+
+def useful_moves(positions: Sequence[Game]) -> int:
+    """The number of moves up to the last one that turned a card or put a card up."""
+    shown = [(each.stock_size, each.cards_up) for each in positions]
+    return max((at for at in range(1, len(shown)) if shown[at] != shown[at - 1]), default=0)
+
+
+def verdicts_after_moves(position: Game) -> dict[str, str]:
+    """The solver's verdict after each move, without moves that only rename spaces."""
+    moves = position.legal_moves(distinct=True)
+    seconds = _IN_ALL / len(moves)
+    return {move.text: solve(position.after(move), seconds=seconds).status for move in moves}
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -100,7 +100,7 @@ ORDER = {
         "players summary",
         "play comparison",
         "blocks",
-        "monitor tables verdicts",
+        "monitor tables",
         "plots",
         "*",
         "studies",

@@ -4,17 +4,18 @@ import re
 import pytest
 
 from four_seasons_env.experiments.play import play_game
-from four_seasons_env.experiments.review import Reviewed, review_game, review_page
-from four_seasons_env.experiments.review import main as review_command
-from four_seasons_env.experiments.verdicts import (
+from four_seasons_env.experiments.review import (
     LOST,
     UNKNOWN,
     WON,
-    Verdicts,
+    Reviewed,
     judge,
+    review_game,
+    review_page,
     useful_moves,
     verdicts_after_moves,
 )
+from four_seasons_env.experiments.review import main as review_command
 from four_seasons_env.game import Game
 from four_seasons_env.records import Record, append_record
 from four_seasons_env.rendering import draw_svg
@@ -32,18 +33,22 @@ def small_game(deal: int) -> list[Game]:
     return positions
 
 
+def with_verdicts(verdicts: list[str]) -> Reviewed:
+    return Reviewed("", [], [], 0, [], verdicts, {}, {})
+
+
 def test_verdicts_are_those_of_the_solver():
     lost = 0
     for deal in range(12):
         positions = small_game(deal)
         verdicts = judge(positions)
-        assert verdicts.statuses == [solve(each, seconds=5).status for each in positions]
-        at = verdicts.losing_move
+        assert verdicts == [solve(each, seconds=5).status for each in positions]
+        at = with_verdicts(verdicts).losing_move
         if at is None:
-            assert verdicts.statuses[0] == verdicts.statuses[-1]
+            assert verdicts[0] == verdicts[-1]
             continue
         lost += 1
-        assert verdicts.statuses[at : at + 2] == [WON, LOST]
+        assert verdicts[at : at + 2] == [WON, LOST]
         answers = verdicts_after_moves(positions[at])
         assert WON in answers.values()
         assert set(answers) == {str(m) for m in positions[at].legal_moves(distinct=True)}
@@ -68,7 +73,7 @@ def test_few_answers_decide_all_positions():
     for deal in range(30):
         asked = Asked(small_game(deal))
         verdicts = judge(asked)
-        if UNKNOWN not in verdicts.statuses:
+        if UNKNOWN not in verdicts:
             assert len(asked.places) <= 2 + 2 * len(asked).bit_length()
             longest = max(longest, len(asked))
     assert longest > 40
@@ -76,15 +81,12 @@ def test_few_answers_decide_all_positions():
 
 def test_limits_hold():
     none = judge([Game(deal=17) for _ in range(40)], seconds=0.0)
-    assert none.statuses == [UNKNOWN] * 40
-    assert none.losing_move is none.last_won is none.first_lost is None
+    assert none == [UNKNOWN] * 40
 
 
 def test_an_unclear_losing_move_is_not_named():
-    verdicts = Verdicts([WON, WON, UNKNOWN, LOST])
-    assert (verdicts.last_won, verdicts.first_lost, verdicts.losing_move) == (1, 3, None)
-    assert Verdicts([WON, WON]).losing_move is None
-    assert Verdicts([LOST, LOST]).losing_move is None
+    for verdicts in ([WON, WON, UNKNOWN, LOST], [WON, WON], [LOST, LOST], [UNKNOWN] * 40):
+        assert with_verdicts(verdicts).losing_move is None
 
 
 def test_useless_last_moves_are_omitted():
@@ -134,7 +136,7 @@ def test_a_page_shows_the_losing_move(reviewed):
     game = Reviewed(
         **vars(reviewed)
         | {
-            "verdicts": Verdicts([WON] * 5 + [LOST] * (len(reviewed.positions) - 5)),
+            "verdicts": [WON] * 5 + [LOST] * (len(reviewed.positions) - 5),
             "alternatives": verdicts_after_moves(reviewed.positions[4]),
             "others": {"heuristic": reviewed.moves[4].text},
         }
@@ -145,7 +147,7 @@ def test_a_page_shows_the_losing_move(reviewed):
     assert "The moment the game was lost" in page
     assert "could still be won after" in page
     assert page_data(page)["first"] == 4
-    unknown = Verdicts([UNKNOWN] * len(reviewed.positions))
+    unknown = [UNKNOWN] * len(reviewed.positions)
     page = review_page(Reviewed(**vars(reviewed) | {"verdicts": unknown})).decode()
     assert "The moment the game was lost" not in page
 
