@@ -109,12 +109,12 @@ def compare(run: Compare) -> None:
         for rules, played in results.groupby("rules", sort=False):
             title, name = f"{rules}, {deals_as_text(played)}", file_name(str(rules))
             own = summary[summary["rules"] == rules]
-            plot_win_rates(own, title, run.out / f"win_rates-{name}.png")
             print_table(to_print(own, PRINTED), title)
             measured = own[own["adjusted"].notna()] if "adjusted" in own else own[:0]
             if len(measured):
                 print_table(to_print(measured, LUCK_PRINTED), "without the luck of the cards")
             print(f"{rules}, {what_is_certain(played)}")
+            plot_win_rates(own, title, run.out / f"win_rates-{name}.png")
         print(
             f"saved in {run.out}: results.csv (a row per game), summary.csv, seeds.csv, table.md, "
             "table.tex and win_rates-*.png"

@@ -6,24 +6,14 @@ Matplotlib's own defaults hold for them, not the settings of the user.
 
 from __future__ import annotations
 
-import functools
-import os
 import re
-import sys
 import textwrap
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import ParamSpec
 
+import matplotlib.style
 import pandas as pd
-
-try:
-    import matplotlib
-except ValueError:  # MPLBACKEND, perhaps of a notebook, names a backend that is not installed here
-    del os.environ["MPLBACKEND"]  # plots need none
-    for module in [name for name in sys.modules if name.partition(".")[0] == "matplotlib"]:
-        del sys.modules[module]  # else the second try finds half of them
-    import matplotlib
 from matplotlib.axes import Axes
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
@@ -57,29 +47,26 @@ AGENT_COLOURS = {
 
 Colour = tuple[float, float, float]
 
-Arguments = ParamSpec("Arguments")
 
+@contextmanager
+def drawing(path: Path, title: str, height: float = 3.4) -> Iterator[Axes]:
+    """A plot to draw in a block, under Matplotlib's own defaults; it is saved at the end.
 
-def plot(draw: Callable[Arguments, None]) -> Callable[Arguments, None]:
-    """A function that draws under Matplotlib's own defaults.
-
-    A plot that cannot be drawn costs a line on stderr, not the results that it shows.
+    Args:
+        path: file of the picture.
+        title: title of the plot.
+        height: height in inches; the width is 5.
     """
-
-    @functools.wraps(draw)
-    def drawn(*args: Arguments.args, **kwargs: Arguments.kwargs) -> None:
-        try:
-            with matplotlib.rc_context():
-                matplotlib.rcdefaults()
-                draw(*args, **kwargs)
-        except Exception as error:
-            reason = f"{type(error).__name__}: {error}"
-            print(f"warning: {draw.__name__} could not draw: {reason}", file=sys.stderr)
-
-    return drawn
+    with matplotlib.style.context("default"):
+        figure = Figure(figsize=(5, height), dpi=200, layout="constrained")
+        axes = figure.add_subplot()
+        axes.spines[["top", "right"]].set_visible(False)
+        axes.grid(alpha=0.3)
+        yield axes
+        figure.suptitle(title, fontsize=10)
+        figure.savefig(path)
 
 
-@plot
 def plot_win_rates(summary: pd.DataFrame, title: str, path: Path) -> None:
     """Draw win rates with 95% intervals, the best first, and the odds of the textbook.
 
@@ -91,93 +78,89 @@ def plot_win_rates(summary: pd.DataFrame, title: str, path: Path) -> None:
     rows = summary.assign(who=who).sort_values("win_rate", kind="stable")
     names = in_lines(rows["who"].tolist())
     room = max(0.42, 0.2 * max(name.count("\n") + 1 for name in names))
-    figure, axes = new_axes(1.5 + room * len(rows))
-    # The axis ends soon after the data, with room for the numbers next to short bars.
-    end = min(1.0, max(1.25 * rows["win_high"].max(), 0.14))
-    for y, (_, row) in enumerate(rows.iterrows()):
-        colour = colours[row["who"]]
-        axes.barh(y, row["win_rate"], color=colour, height=0.6, zorder=2)
-        axes.plot([row["win_low"], row["win_high"]], [y, y], color="black", lw=1.5)
-        is_inside = row["win_high"] > 0.6 * end
+    with drawing(path, title, 1.5 + room * len(rows)) as axes:
+        # The axis ends soon after the data, with room for the numbers next to short bars.
+        end = min(1.0, max(1.25 * rows["win_high"].max(), 0.14))
+        for y, (_, row) in enumerate(rows.iterrows()):
+            colour = colours[row["who"]]
+            axes.barh(y, row["win_rate"], color=colour, height=0.6, zorder=2)
+            axes.plot([row["win_low"], row["win_high"]], [y, y], color="black", lw=1.5)
+            is_inside = row["win_high"] > 0.6 * end
+            axes.annotate(
+                f"{bounds_as_text(row['win_low'], row['win_high'])}%"
+                if row["who"] == CEILING
+                else f"{row['win_rate']:.1%}",
+                (row["win_low"] if is_inside else max(row["win_high"], row["win_rate"]), y),
+                xytext=(-5 if is_inside else 5, 0),
+                textcoords="offset points",
+                va="center",
+                ha="right" if is_inside else "left",
+                color="white" if is_inside and sum(colour) < _LIGHT else "black",
+                bbox=None if is_inside else {"fc": "white", "ec": "none", "pad": 1},
+            )
+        axes.axvline(BOOK_ODDS, color="grey", ls="--", lw=1, zorder=1)
         axes.annotate(
-            f"{bounds_as_text(row['win_low'], row['win_high'])}%"
-            if row["who"] == CEILING
-            else f"{row['win_rate']:.1%}",
-            (row["win_low"] if is_inside else max(row["win_high"], row["win_rate"]), y),
-            xytext=(-5 if is_inside else 5, 0),
+            "textbook: 1 in 10",
+            (BOOK_ODDS, len(rows) - 0.45),
+            xytext=(4, 0),
             textcoords="offset points",
-            va="center",
-            ha="right" if is_inside else "left",
-            color="white" if is_inside and sum(colour) < _LIGHT else "black",
-            bbox=None if is_inside else {"fc": "white", "ec": "none", "pad": 1},
+            color="grey",
+            fontsize=8,
         )
-    axes.axvline(BOOK_ODDS, color="grey", ls="--", lw=1, zorder=1)
-    axes.annotate(
-        "textbook: 1 in 10",
-        (BOOK_ODDS, len(rows) - 0.45),
-        xytext=(4, 0),
-        textcoords="offset points",
-        color="grey",
-        fontsize=8,
-    )
-    axes.set_yticks(range(len(rows)), names)
-    axes.set_ylim(-0.6, len(rows) - 0.1)
-    axes.set_xlim(0, end)
-    axes.xaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 2.5, 5]))
-    in_percent(axes, x=True)
-    axes.set_xlabel("games won, with 95% interval")
-    figure.suptitle(title, fontsize=10)
-    axes.grid(visible=False, axis="y")
-    figure.savefig(path)
+        axes.set_yticks(range(len(rows)), names)
+        axes.set_ylim(-0.6, len(rows) - 0.1)
+        axes.set_xlim(0, end)
+        axes.xaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 2.5, 5]))
+        in_percent(axes, x=True)
+        axes.set_xlabel("games won, with 95% interval")
+        axes.grid(visible=False, axis="y")
 
 
-@plot
 def plot_speed_strength(summary: pd.DataFrame, title: str, path: Path) -> None:
     """Draw the win rate of each agent against its time per move.
 
     Variants of an agent have its colour; only the strongest is named. A line joins the strongest
     variants at each speed.
     """
-    figure, axes = new_axes(4.2)
-    rows = summary.dropna(subset=["ms_per_move"])
-    # Some agents take no measurable time, and the axis is logarithmic.
-    rows = rows.assign(
-        time=rows["ms_per_move"].clip(lower=1e-5),
-        name=[agent.partition("@")[0] for agent in rows["agent"]],
-    ).sort_values(["time", "win_rate"])
-    # The agents that win more than every faster one.
-    best = rows[rows["win_rate"] > rows["win_rate"].cummax().shift(fill_value=-1)]
-    axes.step(best["time"], best["win_rate"], where="post", color="silver", lw=1, zorder=1)
-    colours = colours_of(rows["name"].tolist())
-    for name, variants in rows.groupby("name", sort=False):
-        colour = colours[str(name)]
-        axes.vlines(variants["time"], variants["win_low"], variants["win_high"], color=colour, lw=1)
-        axes.plot(variants["time"], variants["win_rate"], "o", color=colour, ms=5)
-        strongest = variants.sort_values("win_rate").iloc[-1]
-        axes.annotate(
-            in_lines([str(name)])[0],
-            (strongest["time"], strongest["win_rate"]),
-            xytext=(-5, 5),
-            textcoords="offset points",
-            ha="right",
-            fontsize=8,
-            color=colour,
-        )
-    axes.set_xscale("log")
-    is_wide = rows["time"].max() > 100 * rows["time"].min()
-    axes.xaxis.set_major_locator(LogLocator(subs=(1,) if is_wide else (1, 3)))
-    axes.xaxis.set_major_formatter("{x:g}")
-    axes.minorticks_off()
-    axes.set_xlim(left=rows["time"].min() / 6)
-    axes.set_xlabel("milliseconds per move (many games in lockstep)")
-    axes.set_ylabel("games won")
-    axes.set_ylim(bottom=0)
-    in_percent(axes, y=True)
-    figure.suptitle(title, fontsize=10)
-    figure.savefig(path)
+    with drawing(path, title, 4.2) as axes:
+        rows = summary.dropna(subset=["ms_per_move"])
+        # Some agents take no measurable time, and the axis is logarithmic.
+        rows = rows.assign(
+            time=rows["ms_per_move"].clip(lower=1e-5),
+            name=[agent.partition("@")[0] for agent in rows["agent"]],
+        ).sort_values(["time", "win_rate"])
+        # The agents that win more than every faster one.
+        best = rows[rows["win_rate"] > rows["win_rate"].cummax().shift(fill_value=-1)]
+        axes.step(best["time"], best["win_rate"], where="post", color="silver", lw=1, zorder=1)
+        colours = colours_of(rows["name"].tolist())
+        for name, variants in rows.groupby("name", sort=False):
+            colour = colours[str(name)]
+            axes.vlines(
+                variants["time"], variants["win_low"], variants["win_high"], color=colour, lw=1
+            )
+            axes.plot(variants["time"], variants["win_rate"], "o", color=colour, ms=5)
+            strongest = variants.sort_values("win_rate").iloc[-1]
+            axes.annotate(
+                in_lines([str(name)])[0],
+                (strongest["time"], strongest["win_rate"]),
+                xytext=(-5, 5),
+                textcoords="offset points",
+                ha="right",
+                fontsize=8,
+                color=colour,
+            )
+        axes.set_xscale("log")
+        is_wide = rows["time"].max() > 100 * rows["time"].min()
+        axes.xaxis.set_major_locator(LogLocator(subs=(1,) if is_wide else (1, 3)))
+        axes.xaxis.set_major_formatter("{x:g}")
+        axes.minorticks_off()
+        axes.set_xlim(left=rows["time"].min() / 6)
+        axes.set_xlabel("milliseconds per move (many games in lockstep)")
+        axes.set_ylabel("games won")
+        axes.set_ylim(bottom=0)
+        in_percent(axes, y=True)
 
 
-@plot
 def plot_learning(
     curves: pd.DataFrame, title: str, path: Path, budget: str, references: Mapping[str, float]
 ) -> None:
@@ -191,26 +174,23 @@ def plot_learning(
         budget: what is spent, such as "core-minutes", for the axis.
         references: win rates of other agents, drawn as dashed lines.
     """
-    figure, axes = new_axes()
-    draw_references(axes, references)
-    colours = colours_of(curves["name"].tolist())
-    for name, colour in colours.items():
-        for _, own in curves[curves["name"] == name].groupby("run"):
-            axes.plot(own["spent"], own["win_rate"], ".-", color=colour, lw=1, ms=4)
-        axes.plot([], [], color=colour, label=plain_text(name))
-    axes.set_xlabel(f"{budget} of learning")
-    axes.set_ylabel("validation deals won")
-    in_percent(axes, y=True)
-    axes.yaxis.set_major_locator(MaxNLocator(6))
-    axes.set_ylim(bottom=0)
-    axes.set_xlim(left=0)
-    figure.suptitle(title, fontsize=10)
-    if len(curves):
-        axes.legend(frameon=False, fontsize=7, loc="lower right", bbox_to_anchor=(1, 0.02))
-    figure.savefig(path)
+    with drawing(path, title) as axes:
+        draw_references(axes, references)
+        colours = colours_of(curves["name"].tolist())
+        for name, colour in colours.items():
+            for _, own in curves[curves["name"] == name].groupby("run"):
+                axes.plot(own["spent"], own["win_rate"], ".-", color=colour, lw=1, ms=4)
+            axes.plot([], [], color=colour, label=plain_text(name))
+        axes.set_xlabel(f"{budget} of learning")
+        axes.set_ylabel("validation deals won")
+        in_percent(axes, y=True)
+        axes.yaxis.set_major_locator(MaxNLocator(6))
+        axes.set_ylim(bottom=0)
+        axes.set_xlim(left=0)
+        if len(curves):
+            axes.legend(frameon=False, fontsize=7, loc="lower right", bbox_to_anchor=(1, 0.02))
 
 
-@plot
 def plot_learning_time(
     summary: pd.DataFrame, title: str, path: Path, references: Mapping[str, float]
 ) -> None:
@@ -222,26 +202,27 @@ def plot_learning_time(
         path: file of the picture.
         references: win rates of other agents, drawn as dashed lines.
     """
-    figure, axes = new_axes(3.8)
-    draw_references(axes, references)
-    rows = summary.join(summary["agent"].str.extract(r"^(?P<name>.+)-(?P<minutes>[\d.]+)$"))
-    rows = rows.dropna(subset="name").astype({"minutes": float}).sort_values("minutes")
-    for name, colour in colours_of(rows["name"].unique().tolist()).items():
-        own = rows[rows["name"] == name]
-        rates = own["win_rate"]
-        bars = [rates - own["win_low"], own["win_high"] - rates]
-        axes.errorbar(own["minutes"], rates, bars, fmt="o-", color=colour, capsize=3, label=name)
-    minutes = rows["minutes"].unique()
-    axes.set_xscale("log")
-    axes.set_xticks(minutes, [f"{each:g}" for each in minutes])
-    axes.minorticks_off()
-    axes.set_xlim(minutes.min() / 1.2, 2.5 * minutes.max())  # with room for the references' names
-    axes.set_xlabel("core-minutes of learning (log scale)")
-    axes.set_ylabel("test deals won, with 95% interval")
-    in_percent(axes, y=True)
-    axes.legend(frameon=False, fontsize=8, loc="center right")
-    figure.suptitle(title, fontsize=10)
-    figure.savefig(path)
+    with drawing(path, title, 3.8) as axes:
+        draw_references(axes, references)
+        rows = summary.join(summary["agent"].str.extract(r"^(?P<name>.+)-(?P<minutes>[\d.]+)$"))
+        rows = rows.dropna(subset="name").astype({"minutes": float}).sort_values("minutes")
+        for name, colour in colours_of(rows["name"].unique().tolist()).items():
+            own = rows[rows["name"] == name]
+            rates = own["win_rate"]
+            bars = [rates - own["win_low"], own["win_high"] - rates]
+            axes.errorbar(
+                own["minutes"], rates, bars, fmt="o-", color=colour, capsize=3, label=name
+            )
+        minutes = rows["minutes"].unique()
+        axes.set_xscale("log")
+        axes.set_xticks(minutes, [f"{each:g}" for each in minutes])
+        axes.minorticks_off()
+        # With room for the names of the references.
+        axes.set_xlim(minutes.min() / 1.2, 2.5 * minutes.max())
+        axes.set_xlabel("core-minutes of learning (log scale)")
+        axes.set_ylabel("test deals won, with 95% interval")
+        in_percent(axes, y=True)
+        axes.legend(frameon=False, fontsize=8, loc="center right")
 
 
 def draw_references(axes: Axes, references: Mapping[str, float]) -> None:
@@ -258,15 +239,6 @@ def draw_references(axes: Axes, references: Mapping[str, float]) -> None:
             fontsize=7,
             color="dimgrey",
         )
-
-
-def new_axes(height: float = 3.4) -> tuple[Figure, Axes]:
-    """A figure with a single plot."""
-    figure = Figure(figsize=(5, height), dpi=200, layout="constrained")
-    axes = figure.add_subplot()
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.grid(alpha=0.3)
-    return figure, axes
 
 
 def colours_of(names: Sequence[str]) -> dict[str, Colour]:

@@ -174,12 +174,12 @@ def _table(cells: pd.DataFrame, shown: Sequence[str] = ()) -> str:
 
 
 def _picture(description: str, draw: Callable[[Path], None]) -> str:
-    """A picture, drawn into a file by a function; nothing if it cannot be drawn."""
+    """A picture, drawn into a file by a function."""
     with tempfile.TemporaryDirectory() as folder:
         draw(path := Path(folder) / "plot.png")
-        data = base64.b64encode(path.read_bytes()).decode() if path.is_file() else ""
+        data = base64.b64encode(path.read_bytes()).decode()
     image = f'<img alt="{html.escape(description)}" src="data:image/png;base64,{data}">'
-    return f"<figure>{image}</figure>" if data else ""
+    return f"<figure>{image}</figure>"
 
 
 def _opening(comparisons: Sequence[Path]) -> Iterator[str]:

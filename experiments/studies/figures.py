@@ -1,6 +1,9 @@
-"""Draw the plots of docs/results from the stored results.
+"""Draw the plots of docs/results from the stored results, and the positions of docs/pictures.
 
-python experiments/studies/figures.py
+    python experiments/studies/figures.py
+
+Other pictures: `four-seasons review --agent planner --deal 17 --gif docs/pictures/game.gif`, and
+photographs of the pages that `four-seasons play` and `four-seasons review` show.
 """
 
 from __future__ import annotations
@@ -10,28 +13,23 @@ from pathlib import Path
 
 import pandas as pd
 
+from four_seasons_env.experiments import plots
 from four_seasons_env.experiments.comparison import CENSUS, ceiling_row
 from four_seasons_env.experiments.folders import DATA, ROOT, read_table
+from four_seasons_env.experiments.play import play_game
 from four_seasons_env.experiments.players import CEILING
-from four_seasons_env.experiments.plots import (
-    colours_of,
-    draw_references,
-    in_lines,
-    in_percent,
-    new_axes,
-    plot,
-    plot_learning_time,
-    plot_speed_strength,
-    plot_win_rates,
-)
+from four_seasons_env.files import file_name, write_atomically
+from four_seasons_env.game import Game
+from four_seasons_env.rendering import draw_svg
+from four_seasons_env.rules import RULES
 
 RESULTS = ROOT / "docs" / "results"
+DEAL = 17
 ANSWER = ["random", "greedy", "maskable_ppo", "heuristic", "next_deal_ppo"]
 ANSWER += ["planner", "planner@lookahead=1", "planner@lookahead=3,worlds=32,candidates=8", CEILING]
 """The players of docs/explanation/answer.md."""
 
 
-@plot
 def plot_price(summary: pd.DataFrame, title: str, path: Path) -> None:
     """Draw games won against seconds of one core per game: a curve from fast to slow players.
 
@@ -40,34 +38,31 @@ def plot_price(summary: pd.DataFrame, title: str, path: Path) -> None:
         title: title of the plot.
         path: file of the picture.
     """
-    figure, axes = new_axes(3.4)
-    rows = summary.sort_values("ms_per_game")
-    seconds, rates = rows["ms_per_game"] / 1000, rows["win_rate"]
-    bars = [rates - rows["win_low"], rows["win_high"] - rates]
-    axes.errorbar(seconds, rates, bars, fmt="o-", color=colours_of(["planner"])["planner"], lw=1)
-    for i, (x, row) in enumerate(zip(seconds, rows.to_dict("records"), strict=True)):
-        is_above = i % 2 == 1
-        lines = in_lines([row["agent"].removeprefix("planner@")], room=14)
-        axes.annotate(
-            "\n".join([f"{row['win_rate']:.1%}", *lines]),
-            (x, row["win_high" if is_above else "win_low"]),
-            xytext=(0, 3 if is_above else -3),
-            textcoords="offset points",
-            ha="center",
-            va="bottom" if is_above else "top",
-            fontsize=7,
-        )
-    axes.set_xscale("log")
-    axes.xaxis.set_major_formatter("{x:g}")
-    axes.margins(x=0.14, y=0.3)
-    axes.set_xlabel("seconds of one core per game")
-    axes.set_ylabel("games won, with 95% interval")
-    in_percent(axes, y=True)
-    figure.suptitle(title, fontsize=10)
-    figure.savefig(path)
+    with plots.drawing(path, title) as axes:
+        rows = summary.sort_values("ms_per_game")
+        seconds, rates = rows["ms_per_game"] / 1000, rows["win_rate"]
+        bars = [rates - rows["win_low"], rows["win_high"] - rates]
+        axes.errorbar(seconds, rates, bars, fmt="o-", color=plots.AGENT_COLOURS["planner"], lw=1)
+        for i, (x, row) in enumerate(zip(seconds, rows.to_dict("records"), strict=True)):
+            is_above = i % 2 == 1
+            lines = plots.in_lines([row["agent"].removeprefix("planner@")], room=14)
+            axes.annotate(
+                "\n".join([f"{row['win_rate']:.1%}", *lines]),
+                (x, row["win_high" if is_above else "win_low"]),
+                xytext=(0, 3 if is_above else -3),
+                textcoords="offset points",
+                ha="center",
+                va="bottom" if is_above else "top",
+                fontsize=7,
+            )
+        axes.set_xscale("log")
+        axes.xaxis.set_major_formatter("{x:g}")
+        axes.margins(x=0.14, y=0.3)
+        axes.set_xlabel("seconds of one core per game")
+        axes.set_ylabel("games won, with 95% interval")
+        plots.in_percent(axes, y=True)
 
 
-@plot
 def plot_moves(curves: dict[str, pd.DataFrame], path: Path, references: dict[str, float]) -> None:
     """Draw the share of games won against the moves of training.
 
@@ -76,18 +71,17 @@ def plot_moves(curves: dict[str, pd.DataFrame], path: Path, references: dict[str
         path: file of the picture.
         references: win rates of other agents, drawn as dashed lines.
     """
-    figure, axes = new_axes(3.8)
-    draw_references(axes, references)
-    for (name, rows), colour in zip(curves.items(), ("#1f77b4", "#ff7f0e", "#2ca02c"), strict=True):
-        axes.plot(rows["moves"], rows["won"], color=colour, label=name)
-    axes.set_xscale("log")
-    axes.set_xlabel("moves of training (log scale)")
-    axes.set_ylabel("training games won")
-    axes.set_ylim(0, 0.55)
-    in_percent(axes, y=True)
-    axes.legend(frameon=False, fontsize=8, loc="upper left", bbox_to_anchor=(0, 0.85))
-    figure.suptitle("PPO on moves, with and without moves back", fontsize=10)
-    figure.savefig(path)
+    title = "PPO on moves, with and without moves back"
+    with plots.drawing(path, title, 3.8) as axes:
+        plots.draw_references(axes, references)
+        for name, rows in curves.items():
+            axes.plot(rows["moves"], rows["won"], label=name)
+        axes.set_xscale("log")
+        axes.set_xlabel("moves of training (log scale)")
+        axes.set_ylabel("training games won")
+        axes.set_ylim(0, 0.55)
+        plots.in_percent(axes, y=True)
+        axes.legend(frameon=False, fontsize=8, loc="upper left", bbox_to_anchor=(0, 0.85))
 
 
 def curve(name: str) -> pd.DataFrame:
@@ -97,22 +91,19 @@ def curve(name: str) -> pd.DataFrame:
     return pd.DataFrame({"moves": rows["time/total_timesteps"], "won": won})
 
 
-def main() -> None:
-    """Draw all plots."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--out", type=Path, default=RESULTS)
-    out = parser.parse_args().out
+def draw_plots(out: Path) -> None:
+    """Draw all plots into a folder."""
     census = read_table(CENSUS / "results.csv").query("rules == 'four-seasons'")
-    ceiling = pd.DataFrame([ceiling_row("four-seasons", census)])
     stored = read_table(DATA / "four-seasons.csv").query("agent != @CEILING")
-    players = pd.concat([stored, ceiling], ignore_index=True)
+    players = pd.concat([stored, pd.DataFrame([ceiling_row("four-seasons", census)])])
 
     leaderboard = read_table(RESULTS / "leaderboard.csv").query("agent != @CEILING")
-    plot_speed_strength(leaderboard, "Four Seasons, 1,000 test deals", out / "leaderboard.png")
+    title = "Four Seasons, 1,000 test deals"
+    plots.plot_speed_strength(leaderboard, title, out / "leaderboard.png")
     once = players.sort_values("play").drop_duplicates("agent")
     price = read_table(RESULTS / "price.csv").query("agent != @CEILING")
     shown = pd.concat([once, price]).drop_duplicates("agent").query("agent in @ANSWER")
-    plot_win_rates(shown, "Four Seasons: who wins how often", out / "answer.png")
+    plots.plot_win_rates(shown, "Four Seasons: who wins how often", out / "answer.png")
     title = f"Four Seasons, {price['deals'].max():,} test deals: what longer thought wins"
     plot_price(price.query("agent != 'heuristic'"), title, out / "price.png")
 
@@ -120,7 +111,7 @@ def main() -> None:
     references = {name: float(rates[name]) for name in ("heuristic", "finisher", "planner")}
     learned = read_table(RESULTS / "learning.csv")
     title = "Four Seasons, test deals: games won by time of learning"
-    plot_learning_time(learned, title, out / "learning.png", references)
+    plots.plot_learning_time(learned, title, out / "learning.png", references)
 
     curves = {
         'mask="no_repeats"': curve("moves"),
@@ -129,6 +120,30 @@ def main() -> None:
     }
     by_hand = {name: references[name] for name in ("heuristic", "finisher")}
     plot_moves(curves, out / "moves.png", by_hand)
+
+
+def draw_positions(out: Path) -> None:
+    """Draw two positions, and the opening of each rule set, into a folder."""
+    positions = play_game("planner", "four-seasons", DEAL).positions()
+    middle = len(positions) // 2
+    drawn = {
+        "position": draw_svg(positions[middle], before=positions[middle - 1]),
+        "simplicity": draw_svg(Game("simplicity", deal=DEAL), legal=True),
+    }
+    for name, rules in RULES.items():
+        drawn[f"rules/{file_name(name)}"] = draw_svg(Game(rules, deal=DEAL))
+    for name, svg in drawn.items():
+        write_atomically(out / f"{name}.svg", svg.encode())
+
+
+def main() -> None:
+    """Draw everything."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--out", type=Path, default=ROOT / "docs")
+    out = parser.parse_args().out
+    (out / "results").mkdir(parents=True, exist_ok=True)
+    draw_plots(out / "results")
+    draw_positions(out / "pictures")
 
 
 if __name__ == "__main__":
