@@ -22,37 +22,14 @@ from typing import Any
 import pandas as pd
 import tyro
 
+from four_seasons_env.experiments import comparison, folders, plots
 from four_seasons_env.experiments.command_line import run_command
-from four_seasons_env.experiments.comparison import (
-    COLUMNS,
-    read_census,
-    read_manifest,
-    read_results,
-    summarise_folder,
-)
-from four_seasons_env.experiments.folders import (
-    DONE,
-    RUN,
-    STEPS,
-    read_done,
-    read_log,
-    read_run,
-    read_table,
-)
 from four_seasons_env.experiments.players import CEILING
-from four_seasons_env.experiments.plots import plot_learning, plot_speed_strength, plot_win_rates
 from four_seasons_env.experiments.summary import BASELINE, labels, ranked, summarise_seeds
 from four_seasons_env.experiments.tables import as_text, deals_as_text, element, write_page
 from four_seasons_env.files import write_atomically
 
 _TITLE = "Four Seasons: how well is it played?"
-_WIN_RATE = "validation/win_rate"
-_BUDGETS = {
-    "core_minutes": ("time/core_seconds", 60),
-    "minutes": ("time/seconds", 60),
-    "steps": (STEPS, 1),
-}
-"""The column of `progress.csv` and its divisor, by flag of `four-seasons train`."""
 
 _SHOWN = (
     *("rules", "agent", "method", "seeds"),
@@ -104,67 +81,52 @@ def report(run: Report) -> Path:
         ValueError: if no folder is given, or a file in one is damaged.
         FileNotFoundError: for a folder without a training or comparison.
     """
-    curves = [each for each in run.runs if each.suffix == ".csv"]
-    folders = [each for each in run.runs if each not in curves]
     if not run.runs:
         raise ValueError("name at least one folder of a comparison or training")
-    comparisons, trainings = _folders(folders)
+    comparisons, trainings, curves = _sorted(run.runs)
+    census = comparison.read_census(run.census)
+    results = {folder: comparison.read_results(folder) for folder in comparisons}
+    # The answer comes first, in a sentence that needs no statistics. Then each comparison, with its
+    # table before its plots, and learning, which is how the agents came about. Each part ends with
+    # its source: the command and commit that make it again.
+    parts = [element("h1", _TITLE), *_opening(results)]
+    for folder, games in results.items():
+        parts += _comparison(folder, games, census)
+    if trainings:
+        parts += _trainings(trainings, results)
+    if curves:
+        parts += _own_curves(curves)
 
-    out = run.out or (folders[0] if folders else curves[0].parent)
+    out = run.out or (run.runs[0].parent if run.runs[0] in curves else run.runs[0])
     if out.suffix != ".html":
         out = out / "report.html"
-    write_atomically(out, report_page(comparisons, trainings, read_census(run.census), curves))
+    write_atomically(out, write_page("report", _TITLE, "\n".join(parts)))
     return out
 
 
-def _folders(runs: Sequence[Path]) -> tuple[list[Path], list[Path]]:
-    """The folders of comparisons, and those of trainings, alone or in a common folder.
+def _sorted(runs: Sequence[Path]) -> tuple[list[Path], list[Path], list[Path]]:
+    """The folders of comparisons, those of trainings, alone or in a common folder, and the files.
 
     Raises:
         FileNotFoundError: for another folder.
     """
-    comparisons, trainings = list[Path](), list[Path]()
-    for folder in runs:
-        inside = sorted(each.parent for each in folder.glob(f"*/{RUN}"))
-        if (folder / "results.csv").is_file():
-            comparisons.append(folder)
-        elif (folder / RUN).is_file():
-            trainings.append(folder)
+    comparisons, trainings, curves = list[Path](), list[Path](), list[Path]()
+    for path in runs:
+        inside = sorted(each.parent for each in path.glob(f"*/{folders.RUN}"))
+        if path.suffix == ".csv":
+            curves.append(path)
+        elif (path / "results.csv").is_file():
+            comparisons.append(path)
+        elif (path / folders.RUN).is_file():
+            trainings.append(path)
         elif inside:
             trainings += inside
         else:
             raise FileNotFoundError(
-                f"{folder} has no run: it must contain results.csv (of `four-seasons compare`), "
-                f"{RUN} (of `four-seasons train`) or folders with one"
+                f"{path} has no run: it must contain results.csv (of `four-seasons compare`), "
+                f"{folders.RUN} (of `four-seasons train`) or folders with one"
             )
-    return comparisons, trainings
-
-
-def report_page(
-    comparisons: list[Path],
-    trainings: list[Path],
-    census: pd.DataFrame | None,
-    curves: Sequence[Path] = (),
-) -> bytes:
-    """The page as HTML.
-
-    Args:
-        comparisons: folders of comparisons.
-        trainings: folders of trainings.
-        census: results of `experiments/studies/census.py`, for the ceiling, or None.
-        curves: CSV files of learning curves.
-    """
-    # The answer comes first, in a sentence that needs no statistics. Then each comparison, with its
-    # table before its plots, and learning, which is how the agents came about. Each part ends with
-    # its source: the command and commit that make it again.
-    parts = [element("h1", _TITLE), *_opening(comparisons)]
-    for folder in comparisons:
-        parts += _comparison(folder, census)
-    if trainings:
-        parts += _trainings(trainings, comparisons)
-    if curves:
-        parts += _own_curves(curves)
-    return write_page("report", _TITLE, "\n".join(parts))
+    return comparisons, trainings, curves
 
 
 def _table(cells: pd.DataFrame, shown: Sequence[str] = ()) -> str:
@@ -182,10 +144,10 @@ def _picture(description: str, draw: Callable[[Path], None]) -> str:
     return f"<figure>{image}</figure>"
 
 
-def _opening(comparisons: Sequence[Path]) -> Iterator[str]:
+def _opening(results: dict[Path, pd.DataFrame]) -> Iterator[str]:
     """Win rates of the comparisons."""
-    for folder in comparisons:
-        for rules, played in read_results(folder).groupby("rules", sort=False):
+    for games in results.values():
+        for rules, played in games.groupby("rules", sort=False):
             rates = played.assign(who=labels(played)).groupby("who")["won"].mean()
             listed = ", ".join(
                 f"{name} {rate:.1%}" for name, rate in rates.sort_values(ascending=False).items()
@@ -193,11 +155,11 @@ def _opening(comparisons: Sequence[Path]) -> Iterator[str]:
             yield element("p", f"Games won under {rules}, {deals_as_text(played)}: {listed}.")
 
 
-def _comparison(folder: Path, census: pd.DataFrame | None) -> Iterator[str]:
+def _comparison(folder: Path, games: pd.DataFrame, census: pd.DataFrame | None) -> Iterator[str]:
     """Table and plots of each rule set."""
-    results = read_results(folder)[list(COLUMNS)]  # without luck, which `compare --luck` shows
+    results = games[list(comparison.COLUMNS)]  # without luck, which `compare --luck` shows
     for rules, played in results.groupby("rules", sort=False):
-        summary = summarise_folder(folder, played, census)
+        summary = comparison.summarise_folder(folder, played, census)
         title = f"{rules}, {deals_as_text(played)}"
         yield element("h2", title)
         # The best first. The way to play takes a column only if an agent plays in two ways.
@@ -207,12 +169,12 @@ def _comparison(folder: Path, census: pd.DataFrame | None) -> Iterator[str]:
         yield element("p", _NOTES, "note")
         if CEILING in set(summary["agent"]):
             yield element("p", _CEILING_NOTE, "note")
-        yield _picture("win rates with intervals", partial(plot_win_rates, summary, title))
+        yield _picture("win rates with intervals", partial(plots.plot_win_rates, summary, title))
         yield _picture(
-            "win rate against time per move", partial(plot_speed_strength, summary, title)
+            "win rate against time per move", partial(plots.plot_speed_strength, summary, title)
         )
         yield from _over_seeds(played)
-    origin = read_manifest(folder).origin
+    origin = comparison.read_manifest(folder).origin
     yield element("h3", "Source of the comparison")
     git = origin["git"]
     changed = " with changes" if git["changed"] else ""
@@ -237,35 +199,34 @@ def _over_seeds(played: pd.DataFrame) -> Iterator[str]:
     yield _table(cells.reset_index(drop=True))
 
 
-def _reference(comparisons: list[Path], rules: str) -> dict[str, float]:
-    """Win rates of the baseline, as lines in the plots of learning."""
-    found: dict[str, float] = {}
-    for folder in comparisons:
-        own = read_results(folder).query("rules == @rules and agent == @BASELINE")
-        if len(own):
-            found[BASELINE] = own["won"].mean()
-    return found
-
-
-def _trainings(folders: list[Path], comparisons: list[Path]) -> Iterator[str]:
+def _trainings(paths: list[Path], results: dict[Path, pd.DataFrame]) -> Iterator[str]:
     """Outcomes and learning curves of each rule set, with a colour for each algorithm."""
-    abouts = {folder: read_run(folder) for folder in folders}
+    abouts = {path: folders.read_run(path) for path in paths}
     for rules in dict.fromkeys(each["rules"]["name"] for each in abouts.values()):
         own = {path: each["run"] for path, each in abouts.items() if each["rules"]["name"] == rules}
         yield element("h2", f"Learning {rules}")
-        rows = [_outcome(path, run) for path, run in own.items() if (path / DONE).is_file()]
-        if rows:
+        finished = {path: run for path, run in own.items() if (path / folders.DONE).is_file()}
+        if finished:
+            rows = [_outcome(path, run) for path, run in finished.items()]
             rows.sort(key=lambda row: -float(row["best won %"]))
             yield _table(pd.DataFrame(rows))
-        curves, budget = _curves(own)
+        curves = pd.concat([_curve(path, run) for path, run in own.items()])
+        references = {}
+        for games in results.values():
+            won = games.query("rules == @rules and agent == @BASELINE")["won"]
+            references |= {BASELINE: won.mean()} if len(won) else {}
         title = f"{rules}: validation during training"
-        found = _reference(comparisons, rules)
-        yield _picture(
-            title, partial(plot_learning, curves, title, budget=budget, references=found)
-        )
+        yield _learning_curves(curves, title, "core-minutes", references)
         yield element("p", _LEARNING_NOTE, "note")
     yield element("h3", "Source of the trainings")
     yield _commands(abouts.values())
+
+
+def _learning_curves(
+    curves: pd.DataFrame, title: str, budget: str, references: dict[str, float]
+) -> str:
+    draw = partial(plots.plot_learning, curves, title, budget=budget, references=references)
+    return _picture(title, draw)
 
 
 def _own_curves(files: Sequence[Path]) -> Iterator[str]:
@@ -276,7 +237,7 @@ def _own_curves(files: Sequence[Path]) -> Iterator[str]:
     """
     curves = []
     for path in files:
-        table = read_table(path)
+        table = folders.read_table(path)
         if missing := {"steps", "win_rate"} - {*table}:
             raise ValueError(f"{path} has no column {' or '.join(sorted(missing))}")
         table = table[["steps", "win_rate"]].dropna().apply(pd.to_numeric, errors="coerce")
@@ -285,8 +246,7 @@ def _own_curves(files: Sequence[Path]) -> Iterator[str]:
         curves.append(table.assign(name=path.stem, run=str(path), spent=table["steps"]))
     title = "Other learning curves"
     yield element("h2", title)
-    draw = partial(plot_learning, pd.concat(curves), title, budget="steps", references={})
-    yield _picture(title, draw)
+    yield _learning_curves(pd.concat(curves), title, "steps", {})
     yield element("p", f"From {', '.join(map(str, files))}.", "note")
 
 
@@ -297,7 +257,7 @@ def _learner(run: dict[str, Any]) -> str:
 
 def _outcome(folder: Path, run: dict[str, Any]) -> dict[str, str]:
     """A row of the table of finished trainings."""
-    done = read_done(folder)
+    done = folders.read_done(folder)
     return {
         "agent": _learner(run),
         "seed": str(run["seed"]),
@@ -308,21 +268,11 @@ def _outcome(folder: Path, run: dict[str, Any]) -> dict[str, str]:
     }
 
 
-def _curves(runs: dict[Path, dict[str, Any]]) -> tuple[pd.DataFrame, str]:
-    """The validations of trainings, against the budget that limits all of them, and its name."""
-    # The first in the order of `_BUDGETS`: processor time does not depend on what else runs.
-    flag = next(each for each in _BUDGETS if all(run[each] for run in runs.values()))
-    if flag == "steps" and len({run["agent"] for run in runs.values()}) > 1:
-        flag = "minutes"  # their steps are not the same
-    column, unit = _BUDGETS[flag]
-    curves = [pd.DataFrame(columns=["name", "run", "spent", "win_rate"])]
-    for folder, run in runs.items():
-        log = read_log(folder)
-        if _WIN_RATE in log:
-            valid = log.dropna(subset=[_WIN_RATE])
-            about = {"name": _learner(run), "run": str(folder), "win_rate": valid[_WIN_RATE]}
-            curves.append(pd.DataFrame({"spent": valid[column] / unit} | about))
-    return pd.concat(curves), flag.replace("_", "-")
+def _curve(folder: Path, run: dict[str, Any]) -> pd.DataFrame:
+    """The validations of a training, against core-minutes: they do not depend on what else runs."""
+    columns = {"time/core_seconds": "spent", "validation/win_rate": "win_rate"}
+    log = folders.read_log(folder).reindex(columns=list(columns)).dropna().rename(columns=columns)
+    return log.assign(spent=log["spent"] / 60, name=_learner(run), run=str(folder))
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -222,8 +222,7 @@ def write_page(kind: str, title: str, body: str) -> bytes:
         title: its title, as text.
         body: its content, as HTML.
     """
-    page = fill("page", kind=kind, title=html.escape(title), body=body)
-    return page.encode(errors="backslashreplace")  # a folder's name may have bytes that are no text
+    return fill("page", kind=kind, title=html.escape(title), body=body).encode()
 
 
 def element(tag: str, text: str, kind: str = "") -> str:
