@@ -14,7 +14,6 @@ from __future__ import annotations
 import argparse
 import functools
 import json
-import re
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -25,7 +24,7 @@ from four_seasons_env import __version__
 from four_seasons_env.experiments.comparison import CENSUS, ceiling_row
 from four_seasons_env.experiments.folders import DATA, provenance, read_table, write_csv
 from four_seasons_env.experiments.players import CEILING
-from four_seasons_env.experiments.tables import as_markdown, bounds_as_text, win_rates
+from four_seasons_env.experiments.tables import as_markdown, bounds_as_text, cell, win_rates
 from four_seasons_env.files import file_name
 from four_seasons_env.registration import ENVS
 from four_seasons_env.rules import RULES
@@ -45,15 +44,6 @@ _INTERVALS = {
 
 
 # --- Cells: a title and a format for each column, written as a row of the table. ---
-
-
-def cell(form: str, row: dict[str, object]) -> str:
-    """A format filled from a row; a dash where a number is missing, shares without their sign."""
-    row = {name: float("nan") if pd.isna(value) else value for name, value in row.items()}
-    text = form.format(**row)
-    if re.search(r"\bnan\b", text):
-        return "-"
-    return text.replace("%", "") if "%}" in form else text
 
 
 def table(rows: pd.DataFrame, titles: str, forms: str) -> str:

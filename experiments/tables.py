@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from string import Template
 
-import numpy as np
 import pandas as pd
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
@@ -21,7 +20,6 @@ from four_seasons_env.experiments.summary import BASELINE, labels
 # --- cells --------------------------------------------------------------------------------------
 
 ADJUSTED = "won % luck-adjusted [95%]"
-_PAIRED = f"luck-adjusted vs {BASELINE} [95%]"
 
 BRIEF = (
     *("rules", "agent", "method", "play", "seeds", "won % [95%]"),
@@ -33,43 +31,58 @@ LUCK_PRINTED = ("agent", ADJUSTED, "worth deals", "luck z (p)")
 """Columns of the tables that `four-seasons compare` prints for each rule set."""
 
 
+_CELLS = {
+    "method": "{kind}",
+    "play": "{play}",
+    "mask": "{mask}",
+    "seeds": "{seeds:.0f}",
+    "won % [95%]": "{won}",
+    ADJUSTED: "{adjusted:.2%} [{adjusted_low:.2%}, {adjusted_high:.2%}]",
+    "worth deals": "{equivalent_deals:,.0f}",
+    "of winnable %": "{of_winnable:.2%}",
+    "IQM % [95%]": "{iqm:.2%} [{iqm_low:.2%}, {iqm_high:.2%}]",
+    f"vs {BASELINE} [95%]": (
+        "{win_difference:+.2%} [{win_difference_low:+.2%}, {win_difference_high:+.2%}]"
+    ),
+    f"luck-adjusted vs {BASELINE} [95%]": (
+        "{adjusted_difference:+.2%} "
+        "[{adjusted_difference_low:+.2%}, {adjusted_difference_high:+.2%}]"
+    ),
+    "luck z (p)": "{luck_z:+.2f} ({luck_p})",
+    "McNemar p": "{p_value}",
+    "cards up [95%]": "{cards_up:.1f} [{cards_low:.1f}, {cards_high:.1f}]",
+    f"cards vs {BASELINE} [95%]": (
+        "{cards_difference:+.1f} [{cards_difference_low:+.1f}, {cards_difference_high:+.1f}]"
+    ),
+    "ms/move": "{ms_per_move:.3f}",
+    "ms/game": "{ms_per_game:.2f}",
+}
+"""Titles and formats of the columns; each needs what it names first."""
+
+
+def cell(form: str, row: Mapping[str, object]) -> str:
+    """A format filled from a row; a dash where a number is missing, shares without their sign."""
+    row = {name: float("nan") if pd.isna(value) else value for name, value in row.items()}
+    text = form.format(**row)
+    if re.search(r"\bnan\b", text):
+        return "-"
+    return text.replace("%", "") if "%}" in form else text
+
+
 def as_text(summary: pd.DataFrame) -> pd.DataFrame:
     """The summary of a comparison as cells of text."""
-    several, lucky = summary["seeds"].max() > 1, "adjusted" in summary
-    cells = {
-        "rules": summary["rules"] if summary["rules"].nunique() > 1 else None,
-        "agent": summary["agent"],
-        "method": summary["kind"].fillna("-") if "kind" in summary else None,
-        "play": summary["play"].fillna("-"),
-        "mask": summary["mask"].fillna("-") if "mask" in summary else None,
-        "seeds": _numbers(summary, "seeds", "{:.0f}") if several else None,
-        "won % [95%]": win_rates(summary),
-        ADJUSTED: (
-            _interval_text(summary, "adjusted", "adjusted", "{:.2f}", 100) if lucky else None
-        ),
-        "worth deals": _numbers(summary, "equivalent_deals", "{:,.0f}") if lucky else None,
-        "of winnable %": (
-            _numbers(summary, "of_winnable", "{:.2f}", 100) if "of_winnable" in summary else None
-        ),
-        "IQM % [95%]": _interval_text(summary, "iqm", "iqm", "{:.2f}", 100) if several else None,
-        f"vs {BASELINE} [95%]": _interval_text(
-            summary, "win_difference", "win_difference", "{:+.2f}", 100
-        ),
-        _PAIRED: (
-            _interval_text(summary, "adjusted_difference", "adjusted_difference", "{:+.2f}", 100)
-            if "adjusted_difference" in summary
-            else None
-        ),
-        "luck z (p)": summary.apply(_peeking_as_text, axis=1) if lucky else None,
-        "McNemar p": summary.get("p_value", pd.Series(np.nan, summary.index)).map(p_as_text),
-        "cards up [95%]": _interval_text(summary, "cards_up", "cards", "{:.1f}"),
-        f"cards vs {BASELINE} [95%]": _interval_text(
-            summary, "cards_difference", "cards_difference", "{:+.1f}"
-        ),
-        "ms/move": _numbers(summary, "ms_per_move", "{:.3f}"),
-        "ms/game": _numbers(summary, "ms_per_game", "{:.2f}"),
+    several = summary["seeds"].max() > 1
+    texts = {
+        name: summary[name].map(p_as_text) for name in ("p_value", "luck_p") if name in summary
     }
-    return pd.DataFrame({name: column for name, column in cells.items() if column is not None})
+    rows = summary.assign(won=win_rates(summary), **texts)
+    cells = {"rules": rows["rules"].tolist()} if rows["rules"].nunique() > 1 else {}
+    cells["agent"] = rows["agent"].tolist()
+    for title, form in _CELLS.items():
+        needed = form[1:].partition("}")[0].partition(":")[0]
+        if needed in rows and (several or needed not in ("seeds", "iqm")):
+            cells[title] = [cell(form, row) for row in rows.to_dict("records")]
+    return pd.DataFrame(cells)
 
 
 def to_print(summary: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
@@ -87,43 +100,17 @@ def deals_as_text(results: pd.DataFrame) -> str:
 
 def win_rates(summary: pd.DataFrame) -> list[str]:
     """Win rates in percent with their intervals, as text; bounds for the ceiling."""
-    texts = _interval_text(summary, "win_rate", "win", "{:.2f}", 100)
-    ends = zip(summary["agent"], summary["win_low"], summary["win_high"], strict=True)
     return [
-        bounds_as_text(low, high) if agent == CEILING else text
-        for text, (agent, low, high) in zip(texts, ends, strict=True)
+        bounds_as_text(row["win_low"], row["win_high"])
+        if row["agent"] == CEILING
+        else cell("{win_rate:.2%} [{win_low:.2%}, {win_high:.2%}]", row)
+        for row in summary.to_dict("records")
     ]
 
 
 def bounds_as_text(low: float, high: float) -> str:
     """Bounds of a share in percent, or one number if they are equal."""
     return f"{100 * low:.2f} to {100 * high:.2f}" if high > low else f"{100 * low:.2f}"
-
-
-def _numbers(summary: pd.DataFrame, column: str, form: str, factor: float = 1.0) -> pd.Series:
-    """A column of numbers as text; a dash for a missing number."""
-    return summary[column].map(lambda value: "-" if pd.isna(value) else form.format(factor * value))
-
-
-def _interval_text(
-    summary: pd.DataFrame, value: str, ends: str, form: str, factor: float = 1.0
-) -> list[str]:
-    """A column of values with their intervals, as text; a dash for a missing value."""
-    texts = []
-    for _, row in summary.iterrows():
-        numbers = [row.get(name, np.nan) for name in (value, f"{ends}_low", f"{ends}_high")]
-        shown = [form.format(factor * number) for number in numbers if not pd.isna(number)]
-        texts.append(
-            f"{shown[0]} [{shown[1]}, {shown[2]}]" if len(shown) == 3 else (shown or ["-"])[0]
-        )
-    return texts
-
-
-def _peeking_as_text(row: pd.Series) -> str:
-    """The result of the test for peeking; a dash without luck."""
-    if pd.isna(row["luck_z"]):
-        return "-"
-    return f"{row['luck_z']:+.2f} ({p_as_text(row['luck_p'])})"
 
 
 def p_as_text(value: float) -> str:
