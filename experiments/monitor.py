@@ -21,7 +21,6 @@ from numpy.typing import NDArray
 from four_seasons_env.agents.names import make_player
 from four_seasons_env.agents.policy_files import BEST, PolicyCard, save_policy
 from four_seasons_env.agents.training import GamePool, Learner, Update
-from four_seasons_env.engine.deals import VALIDATION
 from four_seasons_env.experiments.folders import (
     LAST,
     PROGRESS,
@@ -40,7 +39,6 @@ from four_seasons_env.schemas import Amount, Count, read_json
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bar
-    from torch.utils.tensorboard import SummaryWriter
 
 T = TypeVar("T")
 
@@ -74,62 +72,31 @@ class Progress:
     """Steps at the last row of the log."""
 
 
+@dataclass
 class Monitor:
-    """Logs, validates and saves a run.
+    """Logs, validates and saves a run; `start` comes first."""
 
-    Args:
-        out: folder of the run.
-        learner: the learner.
-        pool: workers that play the validation deals.
-        training: origin of the policies, such as the training seed, for their cards.
-        clock: clock of the run.
-        bar: progress bar.
-        validations: number of validations, evenly over the run; the last is at its end.
-        validation_deals: number of validation deals to play.
+    out: Path
+    """Folder of the run."""
+    learner: Learner
+    pool: Pool
+    """Workers that play the validation deals."""
+    origin: dict[str, Any]
+    """Origin of the policies, such as the training seed, for their cards."""
+    clock: Clock
+    bar: Bar
+    validations: int
+    """Number of validations, evenly over the run; the last is at its end."""
+    deals: range
+    """Validation deals to play."""
+    progress: Progress = field(default_factory=Progress)
+    rows: list[dict[Any, Any]] = field(default_factory=list)
+    """The learning curve, as in progress.csv."""
+    row: dict[str, float] = field(default_factory=dict)
+    """Values for its next row."""
 
-    Attributes:
-        board: learning curve for TensorBoard; set by `start` and `restore`.
-        rows: learning curve of progress.csv.
-        row: values for its next row.
-    """
-
-    board: SummaryWriter
-
-    def __init__(
-        self,
-        out: Path,
-        learner: Learner,
-        pool: Pool,
-        *,
-        training: dict[str, Any],
-        clock: Clock,
-        bar: Bar,
-        validations: int,
-        validation_deals: int,
-    ) -> None:
-        self.out = out
-        self.learner = learner
-        self.pool = pool
-        self.training = training
-        self.clock = clock
-        self.bar = bar
-        self.task = bar.add_task("learning", total=1.0, wins="", rate="")
-        self.validations = validations
-        self.deals = VALIDATION[:validation_deals]
-        # A short run has about fifty rows, too.
-        self.log_every = max(min(learner.log_steps, clock.steps / 50), 1)
-        self.progress = Progress()
-        self.rows: list[dict[Any, Any]] = []
-        self.row: dict[str, float] = {}
-
-    def start(self) -> None:
-        """Start the log of a new run."""
-        from torch.utils.tensorboard import SummaryWriter
-
-        self.board = SummaryWriter(str(self.out))
-
-    def restore(self, checkpoint: Path) -> None:
-        """Continue from a checkpoint from which the learner has been restored.
+    def start(self, checkpoint: Path | None) -> None:
+        """Start the log, or continue from a checkpoint from which the learner has been restored.
 
         Later rows of the learning curve are dropped.
 
@@ -138,12 +105,16 @@ class Monitor:
         """
         from torch.utils.tensorboard import SummaryWriter
 
-        self.progress = read_json(checkpoint / _STATE, Progress)
-        curve = read_log(self.out)
-        self.rows = curve[curve[STEPS] <= self.learner.steps].to_dict("records")
+        if checkpoint:
+            self.progress = read_json(checkpoint / _STATE, Progress)
+            curve = read_log(self.out)
+            self.rows = curve[curve[STEPS] <= self.learner.steps].to_dict("records")
+            self.clock.seconds = self.progress.seconds
+            self.clock.core_seconds = self.progress.core_seconds
         self.board = SummaryWriter(str(self.out), purge_step=self.learner.steps + 1)
-        self.clock.seconds = self.progress.seconds
-        self.clock.core_seconds = self.progress.core_seconds
+        self.task = self.bar.add_task("learning", total=1.0, wins="", rate="")
+        # A short run has about fifty rows, too.
+        self.log_every = max(min(self.learner.log_steps, self.clock.steps / 50), 1)
 
     def learn(self) -> None:
         """Learn until the run ends; Ctrl-C between two updates saves a checkpoint."""
@@ -238,20 +209,19 @@ class Monitor:
             self.task,
             completed=self.clock.done,
             wins=shown,
-            rate=f"{_short(steps)} {self.learner.unit}, {rate:,.0f}/s",
+            rate=f"{steps:,} {self.learner.unit}, {rate:,.0f}/s",
         )
 
     def _validate(self) -> None:
         """Play validation deals, and save the policy; also as the best if it is."""
-        steps = self.learner.steps
-        training = self.training | {
+        learner, steps = self.learner, self.learner.steps
+        origin = self.origin | {
             "steps": steps,
             "games": self.progress.games,
             "seconds": round(self.clock.seconds, 1),
             "core_seconds": round(self.clock.core_seconds, 1),
         }
-        card, weights = self.learner.policy(training)
-        learner = self.learner
+        card, weights = learner.policy(origin)
         played = validate(
             self.pool, learner.rules, card, weights, learner.playing_options, self.deals
         )
@@ -271,17 +241,10 @@ class Monitor:
         self.row |= {"validation/win_rate": result.won, "validation/cards_up": result.cards_up}
         self._log()
         print(
-            f"{_short(steps)} {self.learner.unit}: {100 * result.won:.1f}% of "
+            f"{steps:,} {learner.unit}: {100 * result.won:.1f}% of "
             f"{len(self.deals):,} validation deals won, {result.cards_up:.1f} cards up",
             flush=True,
         )
-
-
-def _short(steps: int) -> str:
-    """A number of steps: "480", "480k", or "12.35M"."""
-    if steps < 10**4:
-        return f"{steps:7,d}"
-    return f"{steps / 1e6:6.2f}M" if steps >= 10**6 else f"{steps / 1e3:6.0f}k"
 
 
 @dataclass

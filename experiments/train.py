@@ -28,7 +28,7 @@ from four_seasons_env.agents.training import (
     get_learner,
     make_settings,
 )
-from four_seasons_env.engine.deals import TRAIN_FROM
+from four_seasons_env.engine.deals import TRAIN_FROM, VALIDATION
 from four_seasons_env.experiments.command_line import check_seed, progress_bar, run_command
 from four_seasons_env.experiments.folders import (
     DONE,
@@ -193,11 +193,11 @@ def _train(run: Train, kind: type[Learner], settings: Any, rules: Rules) -> None
                 run.out,
                 learner,
                 pool,
-                training={"rules": rules.name, "seed": run.seed, "warm_start": run.warm_start},
-                clock=clock,
-                bar=bar,
-                validations=run.validations,
-                validation_deals=run.validation_deals,
+                {"rules": rules.name, "seed": run.seed, "warm_start": run.warm_start},
+                clock,
+                bar,
+                run.validations,
+                VALIDATION[: run.validation_deals],
             )
             _start_or_restore(run, learner, monitor)
             print(
@@ -232,13 +232,13 @@ def _start_or_restore(run: Train, learner: Learner, monitor: Monitor) -> None:
     if checkpoint is None:
         if run.resume:
             print("no checkpoint has been saved yet: the run starts again")
-        monitor.start()
         if run.warm_start:
             learner.warm_start(run.warm_start)
+        monitor.start(None)
         return
     try:
         learner.load(checkpoint)
-        monitor.restore(checkpoint)
+        monitor.start(checkpoint)
     except Exception as error:  # a damaged archive can raise anything
         raise ValueError(f"{checkpoint} cannot be resumed from: {error}") from None
 
