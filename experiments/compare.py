@@ -18,40 +18,11 @@ from typing import Literal
 import pandas as pd
 
 from four_seasons_env.agents.names import split_name
-from four_seasons_env.experiments.blocks import (
-    load_block,
-    meter_for,
-    play_block,
-    run_blocks,
-    tasks_of,
-)
-from four_seasons_env.experiments.command_line import (
-    check_deals,
-    check_seed,
-    rule_set_names,
-    run_command,
-)
-from four_seasons_env.experiments.comparison import (
-    Manifest,
-    open_comparison,
-    read_census,
-    summarise_folder,
-)
+from four_seasons_env.experiments import blocks, command_line, comparison, tables
 from four_seasons_env.experiments.folders import locked, write_csv
 from four_seasons_env.experiments.players import find_players
 from four_seasons_env.experiments.plots import plot_win_rates
 from four_seasons_env.experiments.summary import summarise_seeds, what_is_certain
-from four_seasons_env.experiments.tables import (
-    BRIEF,
-    LUCK_PRINTED,
-    PRINTED,
-    as_latex,
-    as_markdown,
-    as_text,
-    deals_as_text,
-    print_table,
-    to_print,
-)
 from four_seasons_env.experiments.workers import Workers
 from four_seasons_env.files import file_name, write_atomically
 from four_seasons_env.rules import get_rules
@@ -96,23 +67,25 @@ def compare(run: Compare) -> None:
         ValueError: for a wrong flag, or a damaged census or folder.
     """
     # The census first: a wrong folder is reported before hours of play.
-    census = read_census(run.census)
+    census = comparison.read_census(run.census)
     with _opened(run) as manifest:
         results = _play(run, manifest)
-        summary = summarise_folder(run.out, results, census)
-        cells = as_text(summary)
+        summary = comparison.summarise_folder(run.out, results, census)
+        cells = tables.as_text(summary)
         write_csv(run.out / "summary.csv", summary)
         write_csv(run.out / "seeds.csv", summarise_seeds(results))
-        write_atomically(run.out / "table.md", as_markdown(cells).encode())
-        shown = cells[[name for name in BRIEF if name in cells]]
-        write_atomically(run.out / "table.tex", as_latex(shown).encode())
+        write_atomically(run.out / "table.md", tables.as_markdown(cells).encode())
+        shown = cells[[name for name in tables.BRIEF if name in cells]]
+        write_atomically(run.out / "table.tex", tables.as_latex(shown).encode())
         for rules, played in results.groupby("rules", sort=False):
-            title, name = f"{rules}, {deals_as_text(played)}", file_name(str(rules))
+            title, name = f"{rules}, {tables.deals_as_text(played)}", file_name(str(rules))
             own = summary[summary["rules"] == rules]
-            print_table(to_print(own, PRINTED), title)
+            tables.print_table(tables.to_print(own, tables.PRINTED), title)
             measured = own[own["adjusted"].notna()] if "adjusted" in own else own[:0]
             if len(measured):
-                print_table(to_print(measured, LUCK_PRINTED), "without the luck of the cards")
+                tables.print_table(
+                    tables.to_print(measured, tables.LUCK_PRINTED), "without the luck of the cards"
+                )
             print(f"{rules}, {what_is_certain(played)}")
             plot_win_rates(own, title, run.out / f"win_rates-{name}.png")
         print(
@@ -122,26 +95,26 @@ def compare(run: Compare) -> None:
 
 
 @contextmanager
-def _opened(run: Compare) -> Iterator[Manifest]:
+def _opened(run: Compare) -> Iterator[comparison.Manifest]:
     """Check a comparison, and have its folder to oneself within a block; see `play_all`."""
-    rule_sets = rule_set_names(run.rules)
+    rule_sets = command_line.rule_set_names(run.rules)
     if not (run.agents and rule_sets and run.play):
         raise ValueError("name at least one agent, one rule set and one way to play")
-    check_seed(run.seed)
+    command_line.check_seed(run.seed)
     run.workers.check()
     names = [split_name(agent) for agent in run.agents]
-    check_deals(run.deals)
+    command_line.check_deals(run.deals)
     # Agents and meters are made before anything is written: one that is missing leaves no folder.
     players = {rules: find_players(names, rules, run.play) for rules in rule_sets}
-    luck = {rules: meter_for(get_rules(rules)).name for rules in rule_sets if run.luck}
+    luck = {rules: blocks.meter_for(get_rules(rules)).name for rules in rule_sets if run.luck}
     with locked(run.out, "comparison"):
-        yield open_comparison(run.out, players, run.deals, run.seed, run.record, luck)
+        yield comparison.open_comparison(run.out, players, run.deals, run.seed, run.record, luck)
 
 
-def _play(run: Compare, manifest: Manifest) -> pd.DataFrame:
+def _play(run: Compare, manifest: comparison.Manifest) -> pd.DataFrame:
     """Play the blocks of a checked comparison that are missing, and return all results."""
-    tasks = [task for own in tasks_of(run.out, manifest) for task in own]
-    results = run_blocks(play_block, tasks, "playing", run.workers, load_block)
+    tasks = [task for own in blocks.tasks_of(run.out, manifest) for task in own]
+    results = blocks.run_blocks(blocks.play_block, tasks, "playing", run.workers, blocks.load_block)
     listed = {path for task in tasks for path in (task.part, task.games)}
     for path in (run.out / "parts").rglob("*-*.*"):
         if path.is_file() and path not in listed:  # a block at an end that has grown since
@@ -168,7 +141,7 @@ def play_all(run: Compare) -> pd.DataFrame:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command."""
-    run_command(
+    command_line.run_command(
         arguments,
         compare,
         Compare,

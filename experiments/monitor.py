@@ -21,16 +21,7 @@ from numpy.typing import NDArray
 from four_seasons_env.agents.names import make_player
 from four_seasons_env.agents.policy_files import BEST, PolicyCard, save_policy
 from four_seasons_env.agents.training import GamePool, Learner, Update
-from four_seasons_env.experiments.folders import (
-    LAST,
-    PROGRESS,
-    STEPS,
-    Done,
-    Validation,
-    new_checkpoint,
-    read_log,
-    write_json,
-)
+from four_seasons_env.experiments import folders
 from four_seasons_env.experiments.play import play_deals
 from four_seasons_env.experiments.workers import Pool
 from four_seasons_env.files import write_atomically
@@ -65,7 +56,7 @@ class Progress:
     """Whether each of the recent games was won, see `RECENT`."""
     cards_up: list[Count] = field(default_factory=list)
     """Cards up at the end of each of these games; empty if the algorithm does not report them."""
-    best: Validation | None = None
+    best: folders.Validation | None = None
     validations: Count = 0
     """Number of validations so far."""
     logged_steps: Count = 0
@@ -107,8 +98,8 @@ class Monitor:
 
         if checkpoint:
             self.progress = read_json(checkpoint / _STATE, Progress)
-            curve = read_log(self.out)
-            self.rows = curve[curve[STEPS] <= self.learner.steps].to_dict("records")
+            curve = folders.read_log(self.out)
+            self.rows = curve[curve[folders.STEPS] <= self.learner.steps].to_dict("records")
             self.clock.seconds = self.progress.seconds
             self.clock.core_seconds = self.progress.core_seconds
         self.board = SummaryWriter(str(self.out), purge_step=self.learner.steps + 1)
@@ -150,11 +141,11 @@ class Monitor:
             self._save()
         return ends
 
-    def finish(self) -> Done:
+    def finish(self) -> folders.Done:
         """Validate at the end of the run, and return its outcome."""
         self._saved_at_ctrl_c(self._validate)
         assert self.progress.best
-        return Done(
+        return folders.Done(
             steps=self.learner.steps,
             seconds=round(self.clock.seconds, 1),
             core_seconds=round(self.clock.core_seconds, 1),
@@ -176,9 +167,9 @@ class Monitor:
         self.progress = replace(
             self.progress, seconds=self.clock.seconds, core_seconds=self.clock.core_seconds
         )
-        with new_checkpoint(self.out) as folder:
+        with folders.new_checkpoint(self.out) as folder:
             self.learner.save(folder)
-            write_json(folder / _STATE, asdict(self.progress))
+            folders.write_json(folder / _STATE, asdict(self.progress))
 
     def _log(self) -> None:
         """Write a row of the learning curve and update the bar."""
@@ -201,10 +192,10 @@ class Monitor:
         for name, value in self.row.items():
             self.board.add_scalar(name, value, steps)
         self.board.flush()
-        self.rows.append({STEPS: steps, **self.row})
+        self.rows.append({folders.STEPS: steps, **self.row})
         self.row = {}
         table = pd.DataFrame(self.rows).to_csv(index=False, lineterminator="\n")
-        write_atomically(self.out / PROGRESS, table.encode())
+        write_atomically(self.out / folders.PROGRESS, table.encode())
         self.bar.update(
             self.task,
             completed=self.clock.done,
@@ -225,14 +216,14 @@ class Monitor:
         played = validate(
             self.pool, learner.rules, card, weights, learner.playing_options, self.deals
         )
-        result = Validation(
+        result = folders.Validation(
             deals=f"{self.deals[0]}-{self.deals[-1]}",
             won=float(played["won"].mean()),
             cards_up=float(played["cards_up"].mean()),
             steps=steps,
         )
         card.training["validation"] = asdict(result)
-        save_policy(self.out / LAST, card, weights)
+        save_policy(self.out / folders.LAST, card, weights)
         # A comparison plays other deals, so this choice does not flatter its result.
         best = self.progress.best
         if best is None or (result.won, result.cards_up) > (best.won, best.cards_up):

@@ -21,24 +21,10 @@ from typing import Any
 
 from rich.progress import BarColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-from four_seasons_env.agents.training import (
-    GamePool,
-    Learner,
-    ThisProcess,
-    get_learner,
-    make_settings,
-)
+from four_seasons_env.agents import training
 from four_seasons_env.engine.deals import TRAIN_FROM, VALIDATION
+from four_seasons_env.experiments import folders
 from four_seasons_env.experiments.command_line import check_seed, progress_bar, run_command
-from four_seasons_env.experiments.folders import (
-    DONE,
-    RUN,
-    last_checkpoint,
-    locked,
-    provenance,
-    read_run,
-    write_json,
-)
 from four_seasons_env.experiments.monitor import Clock, Monitor, validate
 from four_seasons_env.experiments.workers import Workers, started_pool
 from four_seasons_env.rules import Rules, get_rules
@@ -89,21 +75,21 @@ def train(run: Train) -> None:
         FileNotFoundError: if there is nothing to resume.
         RuntimeError: if another process uses the folder.
     """
-    stored = read_run(run.out) if run.resume else None
+    stored = folders.read_run(run.out) if run.resume else None
     if stored:
         run = _resumed(run, stored["run"])
     _check(run)
-    rules, kind = get_rules(run.rules), get_learner(run.agent)
+    rules, kind = get_rules(run.rules), training.get_learner(run.agent)
     settings = _read_settings(run, kind, rules, stored)
     if run.minutes is None and run.core_minutes is None:
         run = dataclasses.replace(run, steps=run.steps or kind.run_steps)
-    with locked(run.out, "training"):
-        finished = (run.out / DONE).is_file()
+    with folders.locked(run.out, "training"):
+        finished = (run.out / folders.DONE).is_file()
         if stored and finished:
             print(f"{run.out} is finished already")
             return
         if not stored:
-            if (run.out / RUN).is_file():
+            if (run.out / folders.RUN).is_file():
                 raise FileExistsError(
                     f"{run.out} holds a run already, which is {'' if finished else 'un'}finished: "
                     "resume it (--resume), or choose a new folder (--out)"
@@ -113,7 +99,7 @@ def train(run: Train) -> None:
                 "rules": dataclasses.asdict(rules),
                 "hyperparameters": dataclasses.asdict(settings),
             }
-            write_json(run.out / RUN, about | provenance())
+            folders.write_json(run.out / folders.RUN, about | folders.provenance())
         _train(run, kind, settings, rules)
 
 
@@ -126,7 +112,7 @@ def _resumed(run: Train, stored: dict[str, Any]) -> Train:
     try:
         started = fitting(stored | {"out": str(run.out)}, Train)
     except ValueError as error:
-        raise ValueError(f"{run.out / RUN} is damaged: {error}") from None
+        raise ValueError(f"{run.out / folders.RUN} is damaged: {error}") from None
     started = dataclasses.replace(started, resume=True, workers=run.workers)
     default = Train(run.out)
     for each in dataclasses.fields(Train):
@@ -151,7 +137,7 @@ def _check(run: Train) -> None:
 
 
 def _read_settings(
-    run: Train, kind: type[Learner], rules: Rules, stored: dict[str, Any] | None
+    run: Train, kind: type[training.Learner], rules: Rules, stored: dict[str, Any] | None
 ) -> Any:
     """The hyperparameters of a run, after the checks that depend on the algorithm."""
     if not kind.uses_workers and run.workers not in (Workers(), Workers(n_jobs=1)):
@@ -161,14 +147,14 @@ def _read_settings(
         )
     run.workers.check()
     if stored:
-        return make_settings(kind.schema, stored["hyperparameters"], run.agent)
+        return training.make_settings(kind.schema, stored["hyperparameters"], run.agent)
     settings = kind.read_settings(run.set)
     if run.warm_start is not None:
         kind.check_warm_start(run.warm_start, rules, settings)
     return settings
 
 
-def _train(run: Train, kind: type[Learner], settings: Any, rules: Rules) -> None:
+def _train(run: Train, kind: type[training.Learner], settings: Any, rules: Rules) -> None:
     """Learn under a progress bar, from the last checkpoint if one exists."""
     import torch
 
@@ -181,39 +167,38 @@ def _train(run: Train, kind: type[Learner], settings: Any, rules: Rules) -> None
     workers = run.workers if kind.uses_workers else Workers(n_jobs=1)
     steps = math.inf if run.steps is None else parse_steps(run.steps)
     clock = Clock(steps, run.minutes, run.core_minutes)
-    threads = torch.get_num_threads()
-    torch.set_num_threads(kind.threads or threads)
-    try:
-        with started_pool(workers) as pool, progress_bar(*columns) as bar:
-            if workers.share_this_machine:  # compiled once, here; the workers only load
-                _load(kind, rules, settings, ThisProcess())
-            _load(kind, rules, settings, pool)
-            learner = kind(rules, settings, run.seed, pool)
-            monitor = Monitor(
-                run.out,
-                learner,
-                pool,
-                {"rules": rules.name, "seed": run.seed, "warm_start": run.warm_start},
-                clock,
-                bar,
-                run.validations,
-                VALIDATION[: run.validation_deals],
-            )
-            _start_or_restore(run, learner, monitor)
-            print(
-                f"{run.agent} learns {rules.name}: {learner.describe()}, from {kind.unit[:-1]} "
-                f"{learner.steps:,}",
-                flush=True,
-            )
-            monitor.learn()
-            done = monitor.finish()
-    finally:
-        torch.set_num_threads(threads)
-    write_json(run.out / DONE, dataclasses.asdict(done))
+    if kind.threads:
+        torch.set_num_threads(kind.threads)
+    with started_pool(workers) as pool, progress_bar(*columns) as bar:
+        if workers.share_this_machine:  # compiled once, here; the workers only load
+            _load(kind, rules, settings, training.ThisProcess())
+        _load(kind, rules, settings, pool)
+        learner = kind(rules, settings, run.seed, pool)
+        monitor = Monitor(
+            run.out,
+            learner,
+            pool,
+            {"rules": rules.name, "seed": run.seed, "warm_start": run.warm_start},
+            clock,
+            bar,
+            run.validations,
+            VALIDATION[: run.validation_deals],
+        )
+        _start_or_restore(run, learner, monitor)
+        print(
+            f"{run.agent} learns {rules.name}: {learner.describe()}, from {kind.unit[:-1]} "
+            f"{learner.steps:,}",
+            flush=True,
+        )
+        monitor.learn()
+        done = monitor.finish()
+    folders.write_json(run.out / folders.DONE, dataclasses.asdict(done))
     print(f"saved in {run.out}: policies in best/ and last/, the learning curve in progress.csv")
 
 
-def _load(kind: type[Learner], rules: Rules, settings: Any, pool: GamePool) -> None:
+def _load(
+    kind: type[training.Learner], rules: Rules, settings: Any, pool: training.GamePool
+) -> None:
     """Compile, or load, what learning and validations need: this does not count as learning."""
     small = dataclasses.replace(settings, **{"games": pool.size} | kind.smallest)
     learner = kind(rules, small, 0, pool)
@@ -222,13 +207,13 @@ def _load(kind: type[Learner], rules: Rules, settings: Any, pool: GamePool) -> N
     validate(pool, rules, *learner.policy({}), options, deals)
 
 
-def _start_or_restore(run: Train, learner: Learner, monitor: Monitor) -> None:
+def _start_or_restore(run: Train, learner: training.Learner, monitor: Monitor) -> None:
     """Start a run, or continue from its last checkpoint.
 
     Raises:
         ValueError: if the checkpoint is damaged.
     """
-    checkpoint = last_checkpoint(run.out)
+    checkpoint = folders.last_checkpoint(run.out)
     if checkpoint is None:
         if run.resume:
             print("no checkpoint has been saved yet: the run starts again")
@@ -273,10 +258,10 @@ def check_minutes(**minutes: float | None) -> None:
 
 def _saved(run: Train) -> str:
     """Text after Ctrl-C: what is saved, and how to resume."""
-    if not (run.out / RUN).is_file():
+    if not (run.out / folders.RUN).is_file():
         return "nothing is saved"
     saved = "no checkpoint yet"
-    if checkpoint := last_checkpoint(run.out):
+    if checkpoint := folders.last_checkpoint(run.out):
         when = time.localtime(checkpoint.stat().st_mtime)
         saved = f"the checkpoint of {time.strftime('%H:%M:%S', when)} is saved"
     return f"{saved} in {{run.out}}; resume: four-seasons train --resume --out {{out}}"
