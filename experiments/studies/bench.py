@@ -19,7 +19,6 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from four_seasons_env.engine.kernel import new_masks
 from four_seasons_env.engine.masks import draw_moves
@@ -27,12 +26,11 @@ from four_seasons_env.experiments.folders import write_csv
 from four_seasons_env.observations import OBSERVATIONS
 from four_seasons_env.rules import get_rules
 
-RULES = "four-seasons"
+RULES = get_rules("four-seasons")
 WINDOWS = 5
 """Measured windows per rate, after a first one that does not count."""
-
-Rates = NDArray[np.float64]
-"""Moves per second of each window: by the clock, and by CPU time; shape (windows, 2)."""
+COLUMNS = ("what", "games", "threads", "observation")
+RATES = ("moves_per_second", "slowest", "fastest", "per_cpu_second")
 
 Steps = Callable[[], int]
 """Plays some moves, and returns how many."""
@@ -40,37 +38,23 @@ Steps = Callable[[], int]
 
 def measurements(
     games: Sequence[int], threads: Sequence[int], seconds: float
-) -> Iterator[dict[str, Any]]:
-    """A row for each rate."""
+) -> Iterator[tuple[Any, ...]]:
+    """What is measured, and its rates: `COLUMNS` and `RATES`."""
     sizes = [(count, each) for each in threads for count in games if each <= count]
     for observation in OBSERVATIONS:
         rates = rates_of(single_steps(observation), seconds)
-        yield row("single environment", 1, 1, observation, rates)
-        for count, each in sizes:
-            rates = rates_of(vector_steps(count, each, observation), seconds)
-            yield row("vector environment, copy=False", count, each, observation, rates)
-    for count, each in sizes:
-        if count <= 1024:  # larger batches are no faster
-            rates = rates_of(next_deal_steps(count, each), seconds)
-            yield row("next-deal environment, decisions", count, each, "features", rates)
+        yield "single environment", 1, 1, observation, *rates
+        for size in sizes:
+            rates = rates_of(vector_steps(*size, observation), seconds)
+            yield "vector environment, copy=False", *size, observation, *rates
+    for size in sizes:
+        if size[0] <= 1024:  # larger batches are no faster
+            rates = rates_of(next_deal_steps(*size), seconds)
+            yield "next-deal environment, decisions", *size, "features", *rates
 
 
-def row(what: str, games: int, threads: int, observation: str, rates: Rates) -> dict[str, Any]:
-    """A rate with its noise."""
-    return {
-        "what": what,
-        "games": games,
-        "threads": threads,
-        "observation": observation,
-        "moves_per_second": np.median(rates[:, 0]),
-        "slowest": rates[:, 0].min(),
-        "fastest": rates[:, 0].max(),
-        "per_cpu_second": np.median(rates[:, 1]),
-    }
-
-
-def rates_of(play: Steps, seconds: float) -> Rates:
-    """The rates of a function.
+def rates_of(play: Steps, seconds: float) -> tuple[float, ...]:
+    """The `RATES` of a function: moves per second by the clock, with their noise, and by CPU time.
 
     Args:
         play: the function to measure.
@@ -81,16 +65,16 @@ def rates_of(play: Steps, seconds: float) -> Rates:
         clock, cpu, moves = time.perf_counter(), time.process_time(), play()
         while time.perf_counter() - clock < seconds:
             moves += play()
-        passed = time.perf_counter() - clock, time.process_time() - cpu
-        rates.append((moves / passed[0], moves / passed[1]))
-    return np.array(rates[1:])  # the first window compiles
+        rates.append((moves / (time.perf_counter() - clock), moves / (time.process_time() - cpu)))
+    by_clock, by_cpu = np.array(rates[1:]).T  # the first window compiles
+    return np.median(by_clock), by_clock.min(), by_clock.max(), np.median(by_cpu)
 
 
 def single_steps(observation: str = "tops") -> Steps:
     """Random legal play in the single environment."""
     env = gym.make("FourSeasons-v0", observation=observation)
     # The masks are a view of the words that moves are drawn from.
-    words, masks = new_masks(1, get_rules(RULES))
+    words, masks = new_masks(1, RULES)
     moves, state = np.zeros(1, np.int64), np.ones(1, np.uint64)
     _, info = env.reset(seed=0)
     masks[0] = info["action_mask"]
@@ -110,13 +94,9 @@ def single_steps(observation: str = "tops") -> Steps:
 def vector_steps(games: int, threads: int = 1, observation: str = "tops") -> Steps:
     """Random legal play in the vector environment, without copies."""
     env = gym.make_vec(
-        "FourSeasons-v0",
-        num_envs=games,
-        num_threads=threads,
-        observation=observation,
-        copy=False,
+        "FourSeasons-v0", games, num_threads=threads, observation=observation, copy=False
     )
-    words, masks = new_masks(games, get_rules(RULES))
+    words, masks = new_masks(games, RULES)
     moves, state = np.zeros(games, np.int64), np.ones(1, np.uint64)
     _, infos = env.reset(seed=0)
     masks[:] = infos["action_mask"]
@@ -160,10 +140,10 @@ def main() -> None:
     rows = []
     for each in measurements(run.games, run.threads, run.seconds):
         rows.append(each)
-        about = f"{each['what']}, {each['observation']}, {each['games']:,} games"
-        print(f"{about}, threads: {each['threads']}: {each['moves_per_second']:,.0f} per second")
+        what, games, threads, observation, rate = each[:5]
+        print(f"{what}, {observation}, {games:,} games, threads: {threads}: {rate:,.0f} per second")
         if run.out:
-            write_csv(run.out, pd.DataFrame(rows))
+            write_csv(run.out, pd.DataFrame(rows, columns=COLUMNS + RATES))
 
 
 if __name__ == "__main__":
