@@ -94,15 +94,11 @@ def game_of(opening: Opening, rules: Rules) -> Game:
 
 
 def exact_value(game: Game, move: Move | str | None = None, *, known: Known) -> float:
-    """The exact value of a position, or of a move in it.
-
-    Raises:
-        MemoryError: if the search needs more than `MEMORY`.
-    """
-    found = fair_value(game, move, max_positions=2**62, memory=MEMORY, known=known)
-    if found.value is None:
+    """The exact value of a position, or of a move in it; a MemoryError above `MEMORY`."""
+    value = fair_value(game, move, max_positions=2**62, memory=MEMORY, known=known).value
+    if value is None:
         raise MemoryError(f"{game.rules.name} takes more than {MEMORY / 2**30:g} GiB")
-    return found.value
+    return value
 
 
 def regret_of(game: Game, moves: Iterable[Move | str], known: Known) -> float:
@@ -128,13 +124,13 @@ def regret_of(game: Game, moves: Iterable[Move | str], known: Known) -> float:
 
 
 def interval(values: NDArray[np.float64]) -> tuple[float, float]:
-    """The 95% interval of a mean; if all values are equal, that of an event never observed."""
-    mean = float(values.mean())
+    """The 95% interval of a mean of shares; if all are equal, that of an event never observed."""
+    ends = stats.ttest_1samp(values, 0).confidence_interval()
     if np.ptp(values) == 0:
-        unseen = float(stats.binomtest(0, len(values)).proportion_ci().high)
-        return (mean - unseen, mean) if mean == 1 else (mean, mean + unseen)
-    spread = stats.ttest_1samp(values, 0).confidence_interval()
-    return float(spread.low), float(spread.high)
+        unseen = stats.binomtest(0, len(values)).proportion_ci().high
+        ends = values[0] - unseen, values[0] + unseen
+    low, high = np.clip(ends, 0, 1)
+    return float(low), float(high)
 
 
 def optimum(rules: Rules, counts: dict[Opening, int], known: Known) -> dict[str, float | int]:
@@ -143,24 +139,16 @@ def optimum(rules: Rules, counts: dict[Opening, int], known: Known) -> dict[str,
     values = np.repeat(valued, list(counts.values()))
     every, mean = comb(rules.cards - 1, rules.piles), float(values.mean())
     low, high = (mean, mean) if len(values) == every else interval(values)
-    found = {"optimum": mean, "low": max(0.0, low), "high": min(1.0, high)}
-    return {"openings": every, "valued": len(values), **found}
+    return {"openings": every, "valued": len(values), "optimum": mean, "low": low, "high": high}
 
 
-def regrets(
-    rules: Rules, counts: dict[Opening, int], players: list[Player], games: int, known: Known
-) -> list[dict[str, Any]]:
-    """A row for each agent: games won and regret on the first test deals with these openings."""
-    deals = [*islice((deal for deal in TEST if opening_of(Game(rules, deal)) in counts), games)]
-    rows = []
-    for player in players:
-        results = play_games(player, rules, deals)
-        found = np.array([regret_of(each.start(), each.moves, known) for each in results["game"]])
-        low, high = interval(found)
-        row: dict[str, Any] = {"rules": rules.name, "agent": player.agent, "kind": player.kind}
-        row |= {"deals": len(deals), "win_rate": results["won"].mean(), "regret": found.mean()}
-        rows.append(row | {"regret_low": max(0.0, low), "regret_high": high})
-    return rows
+def regrets(player: Player, rules: Rules, deals: list[int], known: Known) -> dict[str, Any]:
+    """A row for an agent: games won, and regret."""
+    results = play_games(player, rules, deals)
+    found = np.array([regret_of(each.start(), each.moves, known) for each in results["game"]])
+    row: dict[str, Any] = {"rules": rules.name, "agent": player.agent, "kind": player.kind}
+    row |= {"deals": len(deals), "win_rate": results["won"].mean(), "regret": found.mean()}
+    return row | dict(zip(("regret_low", "regret_high"), interval(found), strict=True))
 
 
 def main() -> None:
@@ -173,20 +161,17 @@ def main() -> None:
     parser.add_argument("--optima", type=Path, default=OPTIMA)
     parser.add_argument("--out", type=Path, default=ROOT / "docs/results/small-games.csv")
     run = parser.parse_args()
-    players = {
-        name: find_players(
-            [split_name(each.replace("RULES", name)) for each in run.agents],
-            name,
-            ["deterministic"],
-        )
-        for name in run.rules
-    }
     games, rows = json.loads(OPTIMA.read_text())["games"], list[dict[str, Any]]()
     for name in run.rules:
         rules, known = SMALL[name], Known()
+        names = [split_name(each.replace("RULES", name)) for each in run.agents]
+        players = find_players(names, rules, ["deterministic"])
         counts = openings(rules, run.openings)
         games[name] = optimum(rules, counts, known)
-        rows += regrets(rules, counts, players[name], run.games, known)
+        # The first test deals with these openings.
+        deals = (deal for deal in TEST if opening_of(Game(rules, deal)) in counts)
+        chosen = list(islice(deals, run.games if players else 0))
+        rows += [regrets(player, rules, chosen, known) for player in players]
     write_atomically(run.optima, f"{json.dumps({'games': games}, indent=2)}\n".encode())
     if rows:
         write_csv(run.out, pd.DataFrame(rows))
