@@ -17,7 +17,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
-from matplotlib.ticker import LogLocator, MaxNLocator
+from matplotlib.ticker import EngFormatter, LogLocator, MaxNLocator
 
 from four_seasons_env.experiments.players import CEILING
 from four_seasons_env.experiments.summary import labels
@@ -161,68 +161,48 @@ def plot_speed_strength(summary: pd.DataFrame, title: str, path: Path) -> None:
         in_percent(axes, y=True)
 
 
-def plot_learning(
-    curves: pd.DataFrame, title: str, path: Path, budget: str, references: Mapping[str, float]
+def plot_curves(
+    curves: pd.DataFrame,
+    title: str,
+    path: Path,
+    axes_labels: tuple[str, str],
+    references: Mapping[str, float],
+    log: bool = False,
 ) -> None:
-    """Draw validation deals won against the budget of learning: a line per run.
+    """Draw games won against what was spent on learning: a line per run.
 
     Args:
-        curves: a row per validation: `name` (of the algorithm), `run`, `spent` (of the budget) and
-            `win_rate`.
+        curves: a row per point: `name` (of the algorithm), `run`, `spent` and `win_rate`; with
+            `win_low` and `win_high`, intervals too.
         title: title of the plot.
         path: file of the picture.
-        budget: what is spent, such as "core-minutes", for the axis.
+        axes_labels: what is spent, and which games are won, for the axes.
         references: win rates of other agents, drawn as dashed lines.
+        log: use a logarithmic scale for what is spent.
     """
     with drawing(path, title) as axes:
         draw_references(axes, references)
-        colours = colours_of(curves["name"].tolist())
-        for name, colour in colours.items():
+        for name, colour in colours_of(curves["name"].tolist()).items():
             for _, own in curves[curves["name"] == name].groupby("run"):
-                axes.plot(own["spent"], own["win_rate"], ".-", color=colour, lw=1, ms=4)
+                marker = "." if len(own) < 50 else ""
+                axes.plot(own["spent"], own["win_rate"], marker=marker, color=colour, lw=1, ms=4)
+                if "win_low" in own:
+                    axes.vlines(own["spent"], own["win_low"], own["win_high"], color=colour, lw=1)
             axes.plot([], [], color=colour, label=plain_text(name))
-        axes.set_xlabel(f"{budget} of learning")
-        axes.set_ylabel("validation deals won")
+        if log:
+            axes.set_xscale("log")
+            axes.xaxis.set_major_locator(LogLocator(subs=(1, 3)))
+            axes.xaxis.set_major_formatter(EngFormatter(sep=""))
+            axes.minorticks_off()
+        else:
+            axes.set_xlim(left=0)
+        axes.set_xlabel(axes_labels[0])
+        axes.set_ylabel(axes_labels[1])
         in_percent(axes, y=True)
         axes.yaxis.set_major_locator(MaxNLocator(6))
         axes.set_ylim(bottom=0)
-        axes.set_xlim(left=0)
         if len(curves):
             axes.legend(frameon=False, fontsize=7, loc="lower right", bbox_to_anchor=(1, 0.02))
-
-
-def plot_learning_time(
-    summary: pd.DataFrame, title: str, path: Path, references: Mapping[str, float]
-) -> None:
-    """Draw games won against core-minutes of learning, with 95% intervals: a line per agent.
-
-    Args:
-        summary: rows of a comparison whose agents are called AGENT-MINUTES.
-        title: title of the plot.
-        path: file of the picture.
-        references: win rates of other agents, drawn as dashed lines.
-    """
-    with drawing(path, title, 3.8) as axes:
-        draw_references(axes, references)
-        rows = summary.join(summary["agent"].str.extract(r"^(?P<name>.+)-(?P<minutes>[\d.]+)$"))
-        rows = rows.dropna(subset="name").astype({"minutes": float}).sort_values("minutes")
-        for name, colour in colours_of(rows["name"].unique().tolist()).items():
-            own = rows[rows["name"] == name]
-            rates = own["win_rate"]
-            bars = [rates - own["win_low"], own["win_high"] - rates]
-            axes.errorbar(
-                own["minutes"], rates, bars, fmt="o-", color=colour, capsize=3, label=name
-            )
-        minutes = rows["minutes"].unique()
-        axes.set_xscale("log")
-        axes.set_xticks(minutes, [f"{each:g}" for each in minutes])
-        axes.minorticks_off()
-        # With room for the names of the references.
-        axes.set_xlim(minutes.min() / 1.2, 2.5 * minutes.max())
-        axes.set_xlabel("core-minutes of learning (log scale)")
-        axes.set_ylabel("test deals won, with 95% interval")
-        in_percent(axes, y=True)
-        axes.legend(frameon=False, fontsize=8, loc="center right")
 
 
 def draw_references(axes: Axes, references: Mapping[str, float]) -> None:

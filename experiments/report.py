@@ -225,8 +225,10 @@ def _trainings(paths: list[Path], results: dict[Path, pd.DataFrame]) -> Iterator
 def _learning_curves(
     curves: pd.DataFrame, title: str, budget: str, references: dict[str, float]
 ) -> str:
-    draw = partial(plots.plot_learning, curves, title, budget=budget, references=references)
-    return _picture(title, draw)
+    about = f"{budget} of learning", "validation deals won"
+    return _picture(
+        title, partial(plots.plot_curves, curves, title, axes_labels=about, references=references)
+    )
 
 
 def _own_curves(files: Sequence[Path]) -> Iterator[str]:

@@ -63,27 +63,6 @@ def plot_price(summary: pd.DataFrame, title: str, path: Path) -> None:
         plots.in_percent(axes, y=True)
 
 
-def plot_moves(curves: dict[str, pd.DataFrame], path: Path, references: dict[str, float]) -> None:
-    """Draw the share of games won against the moves of training.
-
-    Args:
-        curves: by name, each with the columns `moves` and `won`.
-        path: file of the picture.
-        references: win rates of other agents, drawn as dashed lines.
-    """
-    title = "PPO on moves, with and without moves back"
-    with plots.drawing(path, title, 3.8) as axes:
-        plots.draw_references(axes, references)
-        for name, rows in curves.items():
-            axes.plot(rows["moves"], rows["won"], label=name)
-        axes.set_xscale("log")
-        axes.set_xlabel("moves of training (log scale)")
-        axes.set_ylabel("training games won")
-        axes.set_ylim(0, 0.55)
-        plots.in_percent(axes, y=True)
-        axes.legend(frameon=False, fontsize=8, loc="upper left", bbox_to_anchor=(0, 0.85))
-
-
 def curve(name: str) -> pd.DataFrame:
     """The moves and the share of training games won, of the log of a training, smoothed."""
     rows = read_table(RESULTS / f"{name}.csv")
@@ -110,16 +89,24 @@ def draw_plots(out: Path) -> None:
     rates = once.set_index("agent")["win_rate"]
     references = {name: float(rates[name]) for name in ("heuristic", "finisher", "planner")}
     learned = read_table(RESULTS / "learning.csv")
+    learned = learned.join(learned["agent"].str.extract(r"^(?P<name>.+)-(?P<spent>[\d.]+)$"))
+    learned = learned.dropna(subset="name").astype({"spent": float}).sort_values("spent")
     title = "Four Seasons, test deals: games won by time of learning"
-    plots.plot_learning_time(learned, title, out / "learning.png", references)
+    about = "core-minutes of learning", "test deals won, with 95% interval"
+    learned["run"] = learned["name"]
+    plots.plot_curves(learned, title, out / "learning.png", about, references, log=True)
 
     curves = {
         'mask="no_repeats"': curve("moves"),
         'mask="distinct"': curve("moves-distinct"),
         'mask="no_repeats", one file on a GPU': read_table(RESULTS / "moves-gpu.csv"),
     }
+    named = [rows.assign(name=name, run=name) for name, rows in curves.items()]
+    rows = pd.concat(named).rename(columns={"moves": "spent", "won": "win_rate"})
     by_hand = {name: references[name] for name in ("heuristic", "finisher")}
-    plot_moves(curves, out / "moves.png", by_hand)
+    title = "PPO on moves, with and without moves back"
+    about = "moves of training", "training games won"
+    plots.plot_curves(rows, title, out / "moves.png", about, by_hand, log=True)
 
 
 def draw_positions(out: Path) -> None:

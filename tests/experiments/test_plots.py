@@ -6,10 +6,10 @@ from four_seasons_env.experiments import plots
 from tests.helpers import run_python
 
 ENDING = """
-from four_seasons_env.experiments.plots import plot_learning
+from four_seasons_env.experiments.plots import plot_curves
 import pandas as pd, pathlib, sys
 curves = pd.DataFrame(columns=["name", "run", "spent", "win_rate"])
-plot_learning(curves, "title", pathlib.Path(sys.argv[1]), "minutes", {})
+plot_curves(curves, "title", pathlib.Path(sys.argv[1]), ("minutes", "won"), {})
 """
 
 
