@@ -21,7 +21,7 @@ from pathlib import Path
 import pandas as pd
 
 from four_seasons_env import __version__
-from four_seasons_env.experiments.comparison import CENSUS, ceiling_row
+from four_seasons_env.experiments.comparison import ceiling_row, read_census
 from four_seasons_env.experiments.folders import DATA, provenance, read_table, write_csv
 from four_seasons_env.experiments.players import CEILING
 from four_seasons_env.experiments.tables import as_markdown, bounds_as_text, cell, win_rates
@@ -67,7 +67,7 @@ def stored(*names: str) -> pd.DataFrame:
 @functools.cache
 def census() -> pd.DataFrame:
     """The solver's answers: one row per deal."""
-    return read_table(CENSUS / "results.csv")
+    return read_census()
 
 
 def players(*names: str, ranked: bool = False) -> pd.DataFrame:

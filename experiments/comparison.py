@@ -19,7 +19,7 @@ import four_seasons_env
 from four_seasons_env.engine.deals import parse_deals
 from four_seasons_env.experiments.folders import (
     DATA,
-    check_holds,
+    MARKS,
     provenance,
     read_table,
     write_json,
@@ -28,7 +28,7 @@ from four_seasons_env.experiments.players import CEILING, Player
 from four_seasons_env.experiments.summary import summarise
 from four_seasons_env.schemas import read_json
 
-MANIFEST, RESULTS = "compare.json", "results.csv"
+MANIFEST, RESULTS = MARKS["comparison"], "results.csv"
 """Files of a comparison: its players and deals, and a row per game."""
 
 COLUMNS = (
@@ -139,8 +139,10 @@ def read_manifest(folder: str | Path) -> Manifest:
         FileNotFoundError: if the folder has no comparison.
         ValueError: if its manifest is damaged.
     """
-    check_holds(Path(folder), "comparison")
-    return read_json(Path(folder) / MANIFEST, Manifest)
+    path = Path(folder) / MANIFEST
+    if not path.is_file():
+        raise FileNotFoundError(f"{folder} has no comparison: {MANIFEST} is missing")
+    return read_json(path, Manifest)
 
 
 def read_results(folder: str | Path) -> pd.DataFrame:
@@ -158,14 +160,14 @@ def read_results(folder: str | Path) -> pd.DataFrame:
 
 
 def summarise_folder(
-    folder: str | Path, results: pd.DataFrame, census: pd.DataFrame | None
+    folder: str | Path, results: pd.DataFrame, census: pd.DataFrame
 ) -> pd.DataFrame:
     """A row for each agent and way of playing under each rule set.
 
     Args:
         folder: folder of the comparison.
         results: its results, or those of one rule set.
-        census: results of a census, for the ceiling, or None.
+        census: results of a census, for the ceiling.
     """
     summary = summarise(results)
     players = [each for own in read_manifest(folder).players.values() for each in own]
@@ -177,38 +179,24 @@ def summarise_folder(
     return with_ceiling(summary, results, census)
 
 
-CENSUS = DATA / "census"
-"""The stored census of the test deals."""
-
-
-def read_census(path: Path | None) -> pd.DataFrame | None:
-    """Read a census: results.csv in its folder.
+def read_census(path: Path | None = None) -> pd.DataFrame:
+    """The results of a census, a row per deal.
 
     Args:
-        path: the folder; by default `CENSUS`.
-
-    Returns:
-        A row per deal; None by default if `CENSUS` is missing.
+        path: the folder; by default that of the stored census, of the test deals.
 
     Raises:
         FileNotFoundError: if the folder has no census.
-        ValueError: if the file is not a census or is cut short, or a deal occurs twice.
+        ValueError: if the file is not a census or is cut short.
     """
-    folder = path or CENSUS
-    results = folder / "results.csv"
+    results = (path or DATA / "census") / RESULTS
     if not results.is_file():
-        if path is None:
-            return None
         raise FileNotFoundError(
-            f"{path} has no census: experiments/studies/census.py writes results.csv"
+            f"{path} has no census: experiments/studies/census.py writes {RESULTS}"
         )
     census = read_table(results)
     if not {"rules", "deal", "status"} <= set(census):
         raise ValueError(f"{results} must have the columns rules, deal and status")
-    twice = census.duplicated(["rules", "deal"])
-    if twice.any():
-        rules, deal = census.loc[twice, ["rules", "deal"]].iloc[0]
-        raise ValueError(f"the census in {folder} has deal {deal} of {rules} twice")
     return census
 
 
@@ -226,7 +214,7 @@ def ceiling_row(rules: str, solved: pd.DataFrame) -> dict[str, object]:
 
 
 def with_ceiling(
-    summary: pd.DataFrame, results: pd.DataFrame, census: pd.DataFrame | None
+    summary: pd.DataFrame, results: pd.DataFrame, census: pd.DataFrame
 ) -> pd.DataFrame:
     """Add the ceiling to a summary, for each rule set whose deals are all in the census.
 
@@ -237,10 +225,8 @@ def with_ceiling(
     Args:
         summary: a row for each agent and way of playing under each rule set.
         results: the results behind the summary, a row per game.
-        census: results of a census, or None.
+        census: results of a census.
     """
-    if census is None:
-        return summary
     parts = []
     for rules, rows in summary.groupby("rules", sort=False):
         played = results[results["rules"] == rules]

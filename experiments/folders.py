@@ -32,7 +32,7 @@ import pandas as pd
 
 from four_seasons_env import __version__
 from four_seasons_env.files import whole_folder, write_atomically
-from four_seasons_env.schemas import Amount, Count, Number, Share, read_checked, read_json
+from four_seasons_env.schemas import Amount, Count, Number, Share, read_checked
 
 _HOME = Path(__file__).resolve().parents[1]
 IN_CLONE = (_HOME / "pyproject.toml").is_file()
@@ -94,20 +94,6 @@ def locked(out: Path, kind: str) -> Iterator[None]:
         yield
 
 
-def check_holds(folder: Path, kind: str) -> None:
-    """Reject a folder that does not hold the expected results.
-
-    Args:
-        folder: the folder.
-        kind: kind of the expected results, a key of `MARKS`.
-
-    Raises:
-        FileNotFoundError: naming the file that is missing.
-    """
-    if not (folder / MARKS[kind]).is_file():
-        raise FileNotFoundError(f"{folder} has no {kind}: {MARKS[kind]} is missing")
-
-
 def write_json(path: Path, values: dict[str, Any]) -> None:
     """Write a dictionary as JSON, atomically."""
     write_atomically(path, (json.dumps(values, indent=2) + "\n").encode())
@@ -123,17 +109,12 @@ def provenance() -> dict[str, Any]:
         except importlib.metadata.PackageNotFoundError:
             versions[name] = "not installed"
     return {
-        "command": _command_line(),
+        "command": shlex.join(["four-seasons", *sys.argv[1:]]).replace(f"{ROOT}/", ""),
         "python": platform.python_version(),
         "versions": versions,
         "machine": {"system": platform.platform(), "cpus": os.cpu_count()},
         "git": {"commit": _git("rev-parse", "HEAD"), "changed": _git("status", "--porcelain")},
     }
-
-
-def _command_line() -> str:
-    """The command line of this process, as a user would type it."""
-    return shlex.join(["four-seasons", *sys.argv[1:]]).replace(f"{ROOT}/", "")
 
 
 def _git(*arguments: str) -> str | None:
@@ -253,16 +234,6 @@ def read_run(out: Path) -> dict[str, Any]:
     if not (out / RUN).is_file():
         raise FileNotFoundError(f"no run to resume at {out}: {RUN} is missing")
     return read_checked(out / RUN, RunFile)
-
-
-def read_done(out: Path) -> Done:
-    """The `done.json` of a finished run.
-
-    Raises:
-        FileNotFoundError: if the file is missing.
-        ValueError: if the file is damaged.
-    """
-    return read_json(out / DONE, Done)
 
 
 def read_log(folder: Path) -> pd.DataFrame:

@@ -25,9 +25,10 @@ import tyro
 from four_seasons_env.experiments import comparison, folders, plots
 from four_seasons_env.experiments.command_line import run_command
 from four_seasons_env.experiments.players import CEILING
-from four_seasons_env.experiments.summary import BASELINE, labels, ranked, summarise_seeds
+from four_seasons_env.experiments.summary import BASELINE, labels, summarise_seeds
 from four_seasons_env.experiments.tables import as_text, deals_as_text, element, write_page
 from four_seasons_env.files import write_atomically
+from four_seasons_env.schemas import read_json
 
 _TITLE = "Four Seasons: how well is it played?"
 
@@ -155,7 +156,7 @@ def _opening(results: dict[Path, pd.DataFrame]) -> Iterator[str]:
             yield element("p", f"Games won under {rules}, {deals_as_text(played)}: {listed}.")
 
 
-def _comparison(folder: Path, games: pd.DataFrame, census: pd.DataFrame | None) -> Iterator[str]:
+def _comparison(folder: Path, games: pd.DataFrame, census: pd.DataFrame) -> Iterator[str]:
     """Table and plots of each rule set."""
     results = games[list(comparison.COLUMNS)]  # without luck, which `compare --luck` shows
     for rules, played in results.groupby("rules", sort=False):
@@ -163,7 +164,7 @@ def _comparison(folder: Path, games: pd.DataFrame, census: pd.DataFrame | None) 
         title = f"{rules}, {deals_as_text(played)}"
         yield element("h2", title)
         # The best first. The way to play takes a column only if an agent plays in two ways.
-        cells = as_text(ranked(summary))
+        cells = as_text(summary.sort_values("win_rate", ascending=False, kind="stable"))
         both = cells["agent"].duplicated().any()
         yield _table(cells, (*_SHOWN, "play") if both else _SHOWN)
         yield element("p", _NOTES, "note")
@@ -259,7 +260,7 @@ def _learner(run: dict[str, Any]) -> str:
 
 def _outcome(folder: Path, run: dict[str, Any]) -> dict[str, str]:
     """A row of the table of finished trainings."""
-    done = folders.read_done(folder)
+    done = read_json(folder / folders.DONE, folders.Done)
     return {
         "agent": _learner(run),
         "seed": str(run["seed"]),

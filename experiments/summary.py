@@ -167,11 +167,6 @@ def labels(table: pd.DataFrame) -> list[str]:
     ]
 
 
-def ranked(summary: pd.DataFrame) -> pd.DataFrame:
-    """The rows of one rule set, the highest win rate first."""
-    return summary.sort_values("win_rate", ascending=False, kind="stable")
-
-
 def what_is_certain(results: pd.DataFrame) -> str:
     """A sentence on the differences that the games of one rule set resolve, and the deals needed.
 
@@ -364,8 +359,6 @@ def iqm_interval(rates: NDArray[np.float64]) -> tuple[float, float, float]:
     mean = float(mean_of_middle_half(rates))
     if len(rates) < 2:
         return mean, np.nan, np.nan
-    if np.ptp(rates) == 0:
-        return mean, mean, mean
     found = stats.bootstrap(
         (rates,),
         mean_of_middle_half,

@@ -24,7 +24,6 @@ from four_seasons_env.engine.repeats import mask_after
 from four_seasons_env.experiments.blocks import GamesTask, tasks_of
 from four_seasons_env.experiments.command_line import one_line, run_command, track
 from four_seasons_env.experiments.comparison import read_manifest, read_results
-from four_seasons_env.experiments.folders import check_holds
 from four_seasons_env.experiments.tables import print_table
 from four_seasons_env.game import MAX_MOVES
 from four_seasons_env.records import Record, RecordError, parse_record, read_lines
@@ -52,7 +51,6 @@ def verify(run: Verify) -> bool:
         FileNotFoundError: if the folder has no comparison.
         ValueError: if it has no games, or its manifest or results cannot be read.
     """
-    check_holds(run.folder, "comparison")
     manifest, results = read_manifest(run.folder), read_results(run.folder)
     if not manifest.recorded:
         raise ValueError(f"{run.folder} has no games: compare with --record")

@@ -18,7 +18,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from four_seasons_env.experiments.folders import read_done, write_csv
+from four_seasons_env.experiments.folders import DONE, Done, write_csv
+from four_seasons_env.schemas import read_json
 
 IMPORT = "import four_seasons_env"
 STEP = """
@@ -75,7 +76,7 @@ def learning(minutes: float) -> list[tuple[str, float, str]]:
             flags += ["--validation-deals", "2", "--n-jobs", "1", "--out", str(out)]
             command = [sys.executable, "-m", "four_seasons_env", "train", "--agent", agent, *flags]
             subprocess.run(command, stdout=subprocess.DEVNULL, check=True)
-            done = read_done(out)
+            done = read_json(out / DONE, Done)
         rows.append((f"learning: {agent}", done.steps / done.core_seconds, f"{unit}/s"))
     return rows
 

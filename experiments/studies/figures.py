@@ -14,7 +14,7 @@ from pathlib import Path
 import pandas as pd
 
 from four_seasons_env.experiments import plots
-from four_seasons_env.experiments.comparison import CENSUS, ceiling_row
+from four_seasons_env.experiments.comparison import ceiling_row, read_census
 from four_seasons_env.experiments.folders import DATA, ROOT, read_table
 from four_seasons_env.experiments.play import play_game
 from four_seasons_env.experiments.players import CEILING
@@ -72,7 +72,7 @@ def curve(name: str) -> pd.DataFrame:
 
 def draw_plots(out: Path) -> None:
     """Draw all plots into a folder."""
-    census = read_table(CENSUS / "results.csv").query("rules == 'four-seasons'")
+    census = read_census().query("rules == 'four-seasons'")
     stored = read_table(DATA / "four-seasons.csv").query("agent != @CEILING")
     players = pd.concat([stored, pd.DataFrame([ceiling_row("four-seasons", census)])])
 

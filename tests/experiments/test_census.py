@@ -92,7 +92,7 @@ def test_the_ceiling_by_hand() -> None:
 
     known = with_ceiling(summary, results, solved(["won"] * 7 + ["lost"] * 3))
     assert as_text(known)["won % [95%]"].iloc[-1] == "70.00"
-    for other in (None, solved(STATUSES[:9]), solved().assign(rules="others")):
+    for other in (solved(STATUSES[:9]), solved().assign(rules="others")):
         assert with_ceiling(summary, results, other).equals(summary)
 
 

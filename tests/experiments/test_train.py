@@ -16,7 +16,7 @@ from four_seasons_env import __version__
 from four_seasons_env.agents.training import get_learner
 from four_seasons_env.engine.deals import TRAIN_FROM
 from four_seasons_env.experiments.compare import Compare, compare
-from four_seasons_env.experiments.comparison import read_results, summarise_folder
+from four_seasons_env.experiments.comparison import read_census, read_results, summarise_folder
 from four_seasons_env.experiments.folders import RUN, STEPS, last_checkpoint, read_log
 from four_seasons_env.experiments.report import Report, report
 from four_seasons_env.experiments.tables import as_markdown, as_text
@@ -195,4 +195,4 @@ def test_the_report_shows_what_was_trained(tmp_path: Path) -> None:
     assert text.count("data:image/png") == 2 + 1
     assert "http" not in text, "self-contained"
     table = (compared.out / "table.md").read_text()
-    assert table == as_markdown(as_text(summarise_folder(compared.out, results, None)))
+    assert table == as_markdown(as_text(summarise_folder(compared.out, results, read_census())))
