@@ -5,7 +5,6 @@ from __future__ import annotations
 import shlex
 import signal
 import sys
-import threading
 import traceback
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -107,15 +106,11 @@ def _refuse_repeated_flags(arguments: Sequence[str]) -> None:
 
 @contextmanager
 def _stopped_by_signals() -> Iterator[None]:
-    """Let `kill` and the end of a terminal stop a block as Ctrl-C does; else workers would stay.
-
-    In a thread of an application, signals are the application's.
-    """
+    """Let `kill` and the end of a terminal stop a block as Ctrl-C does; else workers would stay."""
     before = {}
-    if threading.current_thread() is threading.main_thread():
-        for number in STOPS:
-            if signal.getsignal(number) is not signal.SIG_IGN:  # as `nohup` sets it
-                before[number] = signal.signal(number, signal.default_int_handler)
+    for number in STOPS:
+        if signal.getsignal(number) is not signal.SIG_IGN:  # as `nohup` sets it
+            before[number] = signal.signal(number, signal.default_int_handler)
     try:
         yield
     finally:

@@ -7,7 +7,6 @@ import re
 import signal
 import subprocess
 import sys
-import threading
 import time
 from pathlib import Path
 
@@ -87,9 +86,6 @@ def test_the_listing_imports_no_command() -> None:
     assert [line.split()[0] for line in listing if line[:2] == "  "] == COMMANDS
 
 
-COMPARE = ["compare", "--agents", "random", "--deals", "0-3", "--n-jobs", "1"]
-
-
 @pytest.mark.skipif(os.name != "posix", reason="pipes as POSIX has them")
 @pytest.mark.parametrize("arguments", [["rules"], ["train", "--help"]])
 def test_a_reader_that_leaves_ends_the_command(arguments: list[str]) -> None:
@@ -155,14 +151,6 @@ def test_ignored_signals_stay_ignored() -> None:
         run_command([], lambda _: signal.raise_signal(signal.SIGTERM), Flags, None)
     finally:
         signal.signal(signal.SIGTERM, before)
-
-
-def test_a_command_in_a_thread(tmp_path: Path) -> None:
-    table = tmp_path / "x" / "table.md"
-    thread = threading.Thread(target=main, args=([*COMPARE, "--out", str(table.parent)],))
-    thread.start()
-    thread.join()
-    assert table.is_file()
 
 
 SMALL = ("--set", "positions=20", "expansions=5", "ending_positions=50", "ending_expansions=20")
