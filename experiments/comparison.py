@@ -67,37 +67,21 @@ class Manifest:
         return len(self.numbers) * sum(map(len, self.players.values()))
 
 
-def open_comparison(
-    out: Path,
-    players: dict[str, list[Player]],
-    deals: str,
-    seed: int,
-    record: bool,
-    luck: dict[str, str] | None = None,
-) -> Manifest:
+def open_comparison(out: Path, manifest: Manifest) -> Manifest:
     """Write the manifest of a comparison, new or grown, and return it.
 
-    Args:
-        out: folder of the comparison.
-        players: players of each rule set.
-        deals: a range of deals.
-        seed: seed of the agents' random numbers and of the reshuffled stock.
-        record: store the moves of all games; stays true for a folder once it is.
-        luck: meter of luck for each rule set.
+    What a folder records, moves or luck, it keeps recording.
 
     Raises:
         ValueError: if the folder holds a comparison that this one contradicts, naming the first
             difference, or a damaged manifest.
     """
-    found = read_manifest(out) if (out / MANIFEST).is_file() else None
-    manifest = Manifest(players, deals, seed=seed, luck=luck or {})
-    if found is not None:
-        difference = _difference(found, manifest)
-        if difference:
+    if (out / MANIFEST).is_file():
+        found = read_manifest(out)
+        if difference := _difference(found, manifest):
             raise ValueError(f"{out} holds a comparison {difference}: choose a new folder (--out)")
-        manifest.recorded = found.recorded
+        manifest.recorded |= found.recorded
         manifest.luck = found.luck | manifest.luck
-    manifest.recorded |= record
     write_json(out / MANIFEST, dataclasses.asdict(manifest))
     return manifest
 
