@@ -28,7 +28,7 @@ from four_seasons_env.experiments.play import play_in_block, warm_up
 from four_seasons_env.experiments.players import Player
 from four_seasons_env.experiments.workers import Workers
 from four_seasons_env.files import file_name, write_atomically
-from four_seasons_env.records import Record, RecordError, read_lines, to_lines
+from four_seasons_env.records import Record, to_lines
 from four_seasons_env.rules import Rules, get_rules
 
 
@@ -181,18 +181,12 @@ class GamesTask(Block):
 
     def left(self, stored: pd.DataFrame | None) -> Sequence[int]:
         """The deals to play: all, unless results, games and luck of the block are complete."""
-        if self.record and not self._has_games():
+        if self.record and not self.games.is_file():
             return self.deals
         # Luck is measured from the moves of a game, which only this process has.
         if self.luck and (stored is None or "luck" not in stored):
             return self.deals
         return super().left(stored)
-
-    def _has_games(self) -> bool:
-        try:
-            return sum(1 for _ in read_lines(self.games)) == len(self.deals)
-        except (FileNotFoundError, RecordError):
-            return False
 
 
 def tasks_of(out: Path, manifest: Manifest) -> list[list[GamesTask]]:

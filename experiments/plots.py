@@ -26,11 +26,7 @@ from four_seasons_env.experiments.tables import bounds_as_text
 BOOK_ODDS = 0.1
 """The odds of winning Four Seasons by Morehead and Mott-Smith."""
 
-_LIGHT = 1.9
-"""Brightness (red + green + blue) from which text on a colour is black."""
-
-COLOURS = matplotlib.colormaps["tab10"].colors  # type: ignore[attr-defined]
-_OTHER_COLOURS = [COLOURS[3], *matplotlib.colormaps["Dark2"].colors]  # type: ignore[attr-defined]
+_OTHER_COLOURS = ["tab:red", *matplotlib.colormaps["Dark2"].colors]  # type: ignore[attr-defined]
 
 AGENT_COLOURS = {
     "ceiling": "#d3d3d3",
@@ -70,34 +66,29 @@ def drawing(path: Path, title: str, height: float = 3.4) -> Iterator[Axes]:
 def plot_win_rates(summary: pd.DataFrame, title: str, path: Path) -> None:
     """Draw win rates with 95% intervals, the best first, and the odds of the textbook.
 
-    The ceiling, if the summary has it, is a grey bar at the top with its bounds. Numbers are inside
-    long bars and to the right of short ones.
+    The ceiling, if the summary has it, is a grey bar with its bounds.
     """
-    who = labels(summary)
-    colours = colours_of(who)
-    rows = summary.assign(who=who).sort_values("win_rate", kind="stable")
-    names = in_lines(rows["who"].tolist())
+    colours = colours_of(labels(summary))
+    rows = summary.assign(who=labels(summary)).sort_values("win_rate", kind="stable")
+    rates, names = rows["win_rate"], in_lines(rows["who"].tolist())
     room = max(0.42, 0.2 * max(name.count("\n") + 1 for name in names))
     with drawing(path, title, 1.5 + room * len(rows)) as axes:
-        # The axis ends soon after the data, with room for the numbers next to short bars.
-        end = min(1.0, max(1.25 * rows["win_high"].max(), 0.14))
-        for y, (_, row) in enumerate(rows.iterrows()):
-            colour = colours[row["who"]]
-            axes.barh(y, row["win_rate"], color=colour, height=0.6, zorder=2)
-            axes.plot([row["win_low"], row["win_high"]], [y, y], color="black", lw=1.5)
-            is_inside = row["win_high"] > 0.6 * end
-            axes.annotate(
-                f"{bounds_as_text(row['win_low'], row['win_high'])}%"
-                if row["who"] == CEILING
-                else f"{row['win_rate']:.1%}",
-                (row["win_low"] if is_inside else max(row["win_high"], row["win_rate"]), y),
-                xytext=(-5 if is_inside else 5, 0),
-                textcoords="offset points",
-                va="center",
-                ha="right" if is_inside else "left",
-                color="white" if is_inside and sum(colour) < _LIGHT else "black",
-                bbox=None if is_inside else {"fc": "white", "ec": "none", "pad": 1},
-            )
+        bars = axes.barh(
+            range(len(rows)),
+            rates,
+            height=0.6,
+            color=[colours[who] for who in rows["who"]],
+            xerr=[(rates - rows["win_low"]).clip(0), (rows["win_high"] - rates).clip(0)],
+            error_kw={"lw": 1.5},
+            zorder=2,
+        )
+        texts = [
+            f"{bounds_as_text(row.win_low, row.win_high)}%"
+            if row.who == CEILING
+            else f"{row.win_rate:.1%}"
+            for row in rows.itertuples()
+        ]
+        axes.bar_label(bars, texts, padding=5)
         axes.axvline(BOOK_ODDS, color="grey", ls="--", lw=1, zorder=1)
         axes.annotate(
             "textbook: 1 in 10",
@@ -109,7 +100,7 @@ def plot_win_rates(summary: pd.DataFrame, title: str, path: Path) -> None:
         )
         axes.set_yticks(range(len(rows)), names)
         axes.set_ylim(-0.6, len(rows) - 0.1)
-        axes.set_xlim(0, end)
+        axes.set_xlim(0, min(1.0, max(1.1 * rows["win_high"].max(), 0.14)))
         axes.xaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 2.5, 5]))
         in_percent(axes, x=True)
         axes.set_xlabel("games won, with 95% interval")

@@ -172,13 +172,12 @@ def test_games_do_not_depend_on_workers(tmp_path: Path) -> None:
 
 
 def test_missing_games_are_played(compared: Compare, copied: Compare) -> None:
-    for harm in (gone, cut, one_less):
-        harm(games_in(copied.out))
-        kept = games_in(copied.out, "A").stat().st_mtime_ns
-        play_all(copied)
-        assert games_in(copied.out).read_bytes() == games_in(compared.out).read_bytes()
-        assert games_in(copied.out, "A").stat().st_mtime_ns == kept
-        assert verify(Verify(copied.out))
+    gone(games_in(copied.out))
+    kept = games_in(copied.out, "A").stat().st_mtime_ns
+    play_all(copied)
+    assert games_in(copied.out).read_bytes() == games_in(compared.out).read_bytes()
+    assert games_in(copied.out, "A").stat().st_mtime_ns == kept
+    assert verify(Verify(copied.out))
 
 
 def test_games_can_be_recorded_later(tmp_path: Path, compared: Compare) -> None:
