@@ -87,9 +87,15 @@ def run_command(
         print(f"error: {one_line(error)}", file=sys.stderr)
         for note in getattr(error, "__notes__", ()):
             print(note, file=sys.stderr)
-        if error.__cause__ and error.__cause__.__traceback__:  # none in an error of a worker
+        if _is_of_other_code(error.__cause__):
             traceback.print_exception(error.__cause__)
         sys.exit(USAGE_ERROR)
+
+
+def _is_of_other_code(cause: BaseException | None) -> bool:
+    """Whether an error was raised outside this package, and in this process."""
+    frames = traceback.extract_tb(cause.__traceback__) if cause else []
+    return bool(frames) and not frames[-1].filename.startswith(f"{Path(__file__).parents[1]}/")
 
 
 def _refuse_repeated_flags(arguments: Sequence[str]) -> None:
