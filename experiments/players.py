@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 import hashlib
 import re
@@ -19,9 +18,6 @@ PUBLIC = "all that is public"
 
 CEILING = "ceiling"
 """Name of the ceiling in the column of agents."""
-
-_LONGEST = 60
-"""Maximum number of characters of a label."""
 
 
 @dataclass(frozen=True)
@@ -87,7 +83,7 @@ def find_players(
         ValueError: for two runs with one seed, or weights that cannot be used.
         FileNotFoundError: if there are no weights.
     """
-    rules, plays = get_rules(rules), list(plays)
+    rules, plays, names = get_rules(rules), list(plays), list(names)
     players: list[Player] = []
     for parts in names:
         if parts.label:
@@ -99,7 +95,7 @@ def find_players(
                 parts.label or str(parts),
                 str(parts),
                 play,
-                train_seed=_train_seed(agent, parts),
+                train_seed=_train_seed(agent, parts, names),
                 kind=getattr(agent, "kind", parts.entry.kind),
                 weights=tuple(_weights(parts, rules)),
                 observation=getattr(agent, "observation", PUBLIC),
@@ -109,32 +105,23 @@ def find_players(
             )
             for play in ways
         ]
-    players = _numbered(players)
     check_distinct(players)
     return players
 
 
-def _train_seed(agent: Agent, name: Name) -> int | None:
-    """The training seed that an agent states; None if it states none."""
-    seed = getattr(agent, "train_seed", None)
-    return None if seed is None else check_seed(seed, f"train_seed of agent {name}")
+def _train_seed(agent: Agent, name: Name, names: list[Name]) -> int | None:
+    """The training seed that an agent states, or its number under a label; None for neither.
 
-
-def _numbered(players: list[Player]) -> list[Player]:
-    """Give agents of other packages with one label the training seeds 0, 1, ... if they have none.
-
-    A label with a single policy may be of an agent that was not trained.
+    Agents of other packages with one label are numbered. A label with a single policy may be of an
+    agent that was not trained.
     """
-    names: dict[str, dict[str, None]] = {}
-    for each in players:
-        if each.parts.registered not in AGENTS:
-            names.setdefault(each.agent, {})[each.name] = None
-    return [
-        dataclasses.replace(each, train_seed=list(names[each.agent]).index(each.name))
-        if each.train_seed is None and len(names.get(each.agent, ())) > 1
-        else each
-        for each in players
-    ]
+    seed = getattr(agent, "train_seed", None)
+    if seed is not None:
+        return check_seed(seed, f"train_seed of agent {name}")
+    alike = [str(each) for each in names if each.label == name.label]
+    if name.registered in AGENTS or not name.label or len(set(alike)) < 2:
+        return None
+    return list(dict.fromkeys(alike)).index(str(name))
 
 
 def check_label(label: str, registered: str) -> None:
@@ -143,13 +130,8 @@ def check_label(label: str, registered: str) -> None:
     Raises:
         ValueError: naming the fault.
     """
-
-    is_plain = label.isprintable() and label == label.strip()
-    if not is_plain or label.startswith("_") or len(label) > _LONGEST:  # plots hide _names
-        raise ValueError(
-            f"a label must be printable, without _ at its start or spaces at its ends, and at most "
-            f"{_LONGEST} characters long, not {label!r}"
-        )
+    if not label.isprintable() or label != label.strip():
+        raise ValueError(f"a label must be printable, without spaces at its ends, not {label!r}")
     if label == CEILING or (label in AGENTS and label != registered):
         raise ValueError(
             f"{label!r} is the name of another row of the table: choose another label for "
