@@ -40,7 +40,7 @@ def run_command(
     function: Callable[[Flags], Result],
     flags: type[Flags],
     description: str | None,
-    interrupted: str | Callable[[Flags], str] = "nothing is saved",
+    interrupted: str = "nothing is saved",
 ) -> Result:
     """Read the flags from the command line and call a command's function with them.
 
@@ -51,7 +51,7 @@ def run_command(
         description: docstring of the command, for `--help`.
         interrupted: text after Ctrl-C that names the saved files and how to resume. It is formatted
             with ``run`` (the flags), ``command`` (the command line) and ``out`` (the folder, quoted
-            for a shell); or a function of the flags that returns this text.
+            for a shell).
 
     Raises:
         SystemExit: with status 2 after an error, 130 after Ctrl-C, `kill` or the end of the
@@ -76,10 +76,9 @@ def run_command(
         with _stopped_by_signals():
             return function(run)
     except KeyboardInterrupt:
-        saved = interrupted(run) if callable(interrupted) else interrupted
         command = shlex.join([*program, *arguments])
         out = shlex.quote(str(getattr(run, "out", "")))
-        print(f"stopped: {saved.format(run=run, command=command, out=out)}", file=sys.stderr)
+        print(f"stopped: {interrupted.format(run=run, command=command, out=out)}", file=sys.stderr)
         sys.exit(INTERRUPTED)
     except (ModuleNotFoundError, BrokenPipeError):
         raise  # for `four_seasons_env.__main__`, which names the extra, or ends

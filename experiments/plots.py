@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import cycle
 from pathlib import Path
+from typing import IO
 
 import matplotlib.style
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from matplotlib.ticker import EngFormatter, LogLocator, MaxNLocator
 
@@ -26,7 +27,7 @@ from four_seasons_env.experiments.tables import bounds_as_text
 BOOK_ODDS = 0.1
 """The odds of winning Four Seasons by Morehead and Mott-Smith."""
 
-_OTHER_COLOURS = ["tab:red", *matplotlib.colormaps["Dark2"].colors]  # type: ignore[attr-defined]
+_OTHER_COLOURS = ("tab:red", "teal", "chocolate", "slateblue", "deeppink", "olive", "goldenrod")
 
 AGENT_COLOURS = {
     "ceiling": "#d3d3d3",
@@ -39,13 +40,11 @@ AGENT_COLOURS = {
     "next_deal_ppo": "#2ca02c",
     "planner": "#9467bd",
 }
-"""Colours of agents in every plot; variants of an agent have lighter shades."""
-
-Colour = tuple[float, float, float]
+"""Colours of agents in every plot."""
 
 
 @contextmanager
-def drawing(path: Path, title: str, height: float = 3.4) -> Iterator[Axes]:
+def drawing(path: Path | IO[bytes], title: str, height: float = 3.4) -> Iterator[Axes]:
     """A plot to draw in a block, under Matplotlib's own defaults; it is saved at the end.
 
     Args:
@@ -53,7 +52,8 @@ def drawing(path: Path, title: str, height: float = 3.4) -> Iterator[Axes]:
         title: title of the plot.
         height: height in inches; the width is 5.
     """
-    with matplotlib.style.context("default"):
+    # Labels may have dollar signs, which would start a formula.
+    with matplotlib.style.context(["default", {"text.parse_math": False}]):
         figure = Figure(figsize=(5, height), dpi=200, layout="constrained")
         axes = figure.add_subplot()
         axes.spines[["top", "right"]].set_visible(False)
@@ -63,7 +63,7 @@ def drawing(path: Path, title: str, height: float = 3.4) -> Iterator[Axes]:
         figure.savefig(path)
 
 
-def plot_win_rates(summary: pd.DataFrame, title: str, path: Path) -> None:
+def plot_win_rates(summary: pd.DataFrame, title: str, path: Path | IO[bytes]) -> None:
     """Draw win rates with 95% intervals, the best first, and the odds of the textbook.
 
     The ceiling, if the summary has it, is a grey bar with its bounds.
@@ -107,7 +107,7 @@ def plot_win_rates(summary: pd.DataFrame, title: str, path: Path) -> None:
         axes.grid(visible=False, axis="y")
 
 
-def plot_speed_strength(summary: pd.DataFrame, title: str, path: Path) -> None:
+def plot_speed_strength(summary: pd.DataFrame, title: str, path: Path | IO[bytes]) -> None:
     """Draw the win rate of each agent against its time per move.
 
     Variants of an agent have its colour; only the strongest is named. A line joins the strongest
@@ -155,7 +155,7 @@ def plot_speed_strength(summary: pd.DataFrame, title: str, path: Path) -> None:
 def plot_curves(
     curves: pd.DataFrame,
     title: str,
-    path: Path,
+    path: Path | IO[bytes],
     axes_labels: tuple[str, str],
     references: Mapping[str, float],
     log: bool = False,
@@ -179,7 +179,7 @@ def plot_curves(
                 axes.plot(own["spent"], own["win_rate"], marker=marker, color=colour, lw=1, ms=4)
                 if "win_low" in own:
                     axes.vlines(own["spent"], own["win_low"], own["win_high"], color=colour, lw=1)
-            axes.plot([], [], color=colour, label=plain_text(name))
+            axes.plot([], [], color=colour, label=name)
         if log:
             axes.set_xscale("log")
             axes.xaxis.set_major_locator(LogLocator(subs=(1, 3)))
@@ -201,7 +201,7 @@ def draw_references(axes: Axes, references: Mapping[str, float]) -> None:
     for name, value in references.items():
         axes.axhline(value, color="grey", ls="--", lw=1, zorder=1)
         axes.annotate(
-            plain_text(f"{name} {value:.1%}"),
+            f"{name} {value:.1%}",
             (1, value),
             xycoords=("axes fraction", "data"),
             xytext=(-2, 2),
@@ -212,41 +212,27 @@ def draw_references(axes: Axes, references: Mapping[str, float]) -> None:
         )
 
 
-def colours_of(names: Sequence[str]) -> dict[str, Colour]:
+def colours_of(names: Iterable[str]) -> dict[str, str]:
     """A colour for each name: from `AGENT_COLOURS`, or the next free one for other agents.
 
-    Variants of an agent, such as ``planner@lookahead=1``, get lighter shades.
+    Variants of an agent, such as ``planner@lookahead=1``, have its colour.
     """
-    colours: dict[str, Colour] = {}
-    shades: dict[str, int] = {}
-    for name in dict.fromkeys(names):
-        agent = re.split("[@,]", name)[0]
-        shade = shades[agent] = shades.get(agent, -1) + 1
-        others = [each for each in shades if each not in AGENT_COLOURS]
-        colour = AGENT_COLOURS.get(agent)
-        if colour is None:
-            colour = _OTHER_COLOURS[others.index(agent) % len(_OTHER_COLOURS)]
-        white = 1 - 0.65**shade  # each variant is lighter than the one before
-        red, green, blue = ((1 - white) * part + white for part in to_rgb(colour))
-        colours[name] = (red, green, blue)
-    return colours
+    agents = {name: re.split("[@,]", name)[0] for name in names}
+    others = [each for each in dict.fromkeys(agents.values()) if each not in AGENT_COLOURS]
+    known = dict(zip(others, cycle(_OTHER_COLOURS), strict=False)) | AGENT_COLOURS
+    return {name: known[agent] for name, agent in agents.items()}
 
 
 def in_lines(names: Sequence[str], room: int = 23) -> list[str]:
     """Each name wrapped into lines of at most ``room`` characters, with its options below it."""
     return [
         "\n".join(
-            plain_text(line)
+            line
             for part in re.split("@|, ", name)
             for line in textwrap.wrap(part.replace(",", ", "), room)
         )
         for name in names
     ]
-
-
-def plain_text(text: str) -> str:
-    """The text with escaped dollar signs; Matplotlib reads them as formulas."""
-    return text.replace("$", r"\$")
 
 
 def in_percent(axes: Axes, x: bool = False, y: bool = False) -> None:

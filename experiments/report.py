@@ -12,12 +12,12 @@ from __future__ import annotations
 
 import base64
 import html
-import tempfile
+import io
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import pandas as pd
 import tyro
@@ -136,11 +136,10 @@ def _table(cells: pd.DataFrame, shown: Sequence[str] = ()) -> str:
     return f'<div class="wide">{cells[columns].to_html(index=False, border=0)}</div>'
 
 
-def _picture(description: str, draw: Callable[[Path], None]) -> str:
+def _picture(description: str, draw: Callable[[IO[bytes]], None]) -> str:
     """A picture, drawn into a file by a function."""
-    with tempfile.TemporaryDirectory() as folder:
-        draw(path := Path(folder) / "plot.png")
-        data = base64.b64encode(path.read_bytes()).decode()
+    draw(file := io.BytesIO())
+    data = base64.b64encode(file.getvalue()).decode()
     image = f'<img alt="{html.escape(description)}" src="data:image/png;base64,{data}">'
     return f"<figure>{image}</figure>"
 

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import dataclasses
 import math
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -256,17 +255,13 @@ def check_minutes(**minutes: float | None) -> None:
             raise ValueError(f"--{flag} must be a number of minutes above 0, not {value:g}")
 
 
-def _saved(run: Train) -> str:
-    """Text after Ctrl-C: what is saved, and how to resume."""
-    if not (run.out / folders.RUN).is_file():
-        return "nothing is saved"
-    saved = "no checkpoint yet"
-    if checkpoint := folders.last_checkpoint(run.out):
-        when = time.localtime(checkpoint.stat().st_mtime)
-        saved = f"the checkpoint of {time.strftime('%H:%M:%S', when)} is saved"
-    return f"{saved} in {{run.out}}; resume: four-seasons train --resume --out {{out}}"
-
-
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command."""
-    run_command(arguments, train, Train, __doc__, _saved)
+    run_command(
+        arguments,
+        train,
+        Train,
+        __doc__,
+        "the last checkpoint, if there is one, is saved in {run.out}; "
+        "resume: four-seasons train --resume --out {out}",
+    )

@@ -97,9 +97,9 @@ def draw_plots(out: Path) -> None:
     plots.plot_curves(learned, title, out / "learning.png", about, references, log=True)
 
     curves = {
-        'mask="no_repeats"': curve("moves"),
-        'mask="distinct"': curve("moves-distinct"),
-        'mask="no_repeats", one file on a GPU': read_table(RESULTS / "moves-gpu.csv"),
+        "no_repeats": curve("moves"),
+        "distinct": curve("moves-distinct"),
+        "no_repeats on a GPU (one file)": read_table(RESULTS / "moves-gpu.csv"),
     }
     named = [rows.assign(name=name, run=name) for name, rows in curves.items()]
     rows = pd.concat(named).rename(columns={"moves": "spent", "won": "win_rate"})

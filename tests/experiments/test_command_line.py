@@ -161,7 +161,7 @@ STOPPED = {
 """Commands that run for minutes, and files that exist when their workers work."""
 SAYS = {
     "compare": "stopped.*\n",
-    "train": "stopped: (no checkpoint yet|the checkpoint of [0-9:]{{8}} is saved) in {out}; "
+    "train": "stopped: the last checkpoint, if there is one, is saved in {out}; "
     "resume: four-seasons train --resume --out '{out}'\n",
 }
 
