@@ -83,10 +83,10 @@ def plot_win_rates(summary: pd.DataFrame, title: str, path: Path | IO[bytes]) ->
             zorder=2,
         )
         texts = [
-            f"{bounds_as_text(row.win_low, row.win_high)}%"
-            if row.who == CEILING
-            else f"{row.win_rate:.1%}"
-            for row in rows.itertuples()
+            f"{bounds_as_text(row['win_low'], row['win_high'])}%"
+            if row["who"] == CEILING
+            else f"{row['win_rate']:.1%}"
+            for row in rows.to_dict("records")
         ]
         axes.bar_label(bars, texts, padding=5)
         axes.axvline(BOOK_ODDS, color="grey", ls="--", lw=1, zorder=1)

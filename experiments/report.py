@@ -211,7 +211,7 @@ def _trainings(paths: list[Path], results: dict[Path, pd.DataFrame]) -> Iterator
             rows.sort(key=lambda row: -float(row["best won %"]))
             yield _table(pd.DataFrame(rows))
         curves = pd.concat([_curve(path, run) for path, run in own.items()])
-        references = {}
+        references: dict[str, float] = {}
         for games in results.values():
             won = games.query("rules == @rules and agent == @BASELINE")["won"]
             references |= {BASELINE: won.mean()} if len(won) else {}

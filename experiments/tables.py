@@ -6,6 +6,7 @@ import html
 import re
 from collections.abc import Mapping, Sequence
 from string import Template
+from typing import Any
 
 import pandas as pd
 from rich.box import SIMPLE_HEAD
@@ -60,7 +61,7 @@ _CELLS = {
 """Titles and formats of the columns; each needs what it names first."""
 
 
-def cell(form: str, row: Mapping[str, object]) -> str:
+def cell(form: str, row: Mapping[Any, Any]) -> str:
     """A format filled from a row; a dash where a number is missing, shares without their sign."""
     row = {name: float("nan") if pd.isna(value) else value for name, value in row.items()}
     text = form.format(**row)
