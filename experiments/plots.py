@@ -17,6 +17,7 @@ from typing import IO
 import matplotlib.style
 import pandas as pd
 from matplotlib.axes import Axes
+from matplotlib.axis import Axis
 from matplotlib.figure import Figure
 from matplotlib.ticker import EngFormatter, LogLocator, MaxNLocator
 
@@ -100,9 +101,9 @@ def plot_win_rates(summary: pd.DataFrame, title: str, path: Path | IO[bytes]) ->
         )
         axes.set_yticks(range(len(rows)), names)
         axes.set_ylim(-0.6, len(rows) - 0.1)
-        axes.set_xlim(0, min(1.0, max(1.1 * rows["win_high"].max(), 0.14)))
+        axes.set_xlim(0, max(1.35 * rows["win_high"].max(), 0.14))  # with room for the numbers
         axes.xaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 2.5, 5]))
-        in_percent(axes, x=True)
+        in_percent(axes.xaxis)
         axes.set_xlabel("games won, with 95% interval")
         axes.grid(visible=False, axis="y")
 
@@ -149,7 +150,7 @@ def plot_speed_strength(summary: pd.DataFrame, title: str, path: Path | IO[bytes
         axes.set_xlabel("milliseconds per move (many games in lockstep)")
         axes.set_ylabel("games won")
         axes.set_ylim(bottom=0)
-        in_percent(axes, y=True)
+        in_percent(axes.yaxis)
 
 
 def plot_curves(
@@ -189,11 +190,11 @@ def plot_curves(
             axes.set_xlim(left=0)
         axes.set_xlabel(axes_labels[0])
         axes.set_ylabel(axes_labels[1])
-        in_percent(axes, y=True)
+        in_percent(axes.yaxis)
         axes.yaxis.set_major_locator(MaxNLocator(6))
         axes.set_ylim(bottom=0)
         if len(curves):
-            axes.legend(frameon=False, fontsize=7, loc="lower right", bbox_to_anchor=(1, 0.02))
+            axes.legend(frameon=False, fontsize=7)
 
 
 def draw_references(axes: Axes, references: Mapping[str, float]) -> None:
@@ -235,8 +236,6 @@ def in_lines(names: Sequence[str], room: int = 23) -> list[str]:
     ]
 
 
-def in_percent(axes: Axes, x: bool = False, y: bool = False) -> None:
-    """Format the ticks of the chosen axes as percentages."""
-    for axis, wanted in ((axes.xaxis, x), (axes.yaxis, y)):
-        if wanted:
-            axis.set_major_formatter(lambda value, _: f"{100 * value:g}%")
+def in_percent(axis: Axis) -> None:
+    """Format the ticks of an axis as percentages, up to 100%."""
+    axis.set_major_formatter(lambda share, _: f"{100 * share:g}%" if share <= 1 else "")

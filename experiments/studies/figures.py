@@ -60,7 +60,7 @@ def plot_price(summary: pd.DataFrame, title: str, path: Path) -> None:
         axes.margins(x=0.14, y=0.3)
         axes.set_xlabel("seconds of one core per game")
         axes.set_ylabel("games won, with 95% interval")
-        plots.in_percent(axes, y=True)
+        plots.in_percent(axes.yaxis)
 
 
 def curve(name: str) -> pd.DataFrame:
@@ -97,9 +97,9 @@ def draw_plots(out: Path) -> None:
     plots.plot_curves(learned, title, out / "learning.png", about, references, log=True)
 
     curves = {
-        "no_repeats": curve("moves"),
-        "distinct": curve("moves-distinct"),
-        "no_repeats on a GPU (one file)": read_table(RESULTS / "moves-gpu.csv"),
+        'mask="no_repeats"': curve("moves"),
+        'mask="distinct"': curve("moves-distinct"),
+        'mask="no_repeats" on a GPU (one file)': read_table(RESULTS / "moves-gpu.csv"),
     }
     named = [rows.assign(name=name, run=name) for name, rows in curves.items()]
     rows = pd.concat(named).rename(columns={"moves": "spent", "won": "win_rate"})
