@@ -72,9 +72,13 @@ def plot_win_rates(summary: pd.DataFrame, title: str, path: Path | IO[bytes]) ->
     colours = colours_of(labels(summary))
     rows = summary.assign(who=labels(summary)).sort_values("win_rate", kind="stable")
     rates, names = rows["win_rate"], in_lines(rows["who"].tolist())
-    room = max(0.42, 0.2 * max(name.count("\n") + 1 for name in names))
+    for i, row in enumerate(rows.to_dict("records")):
+        is_ceiling = row["who"] == CEILING
+        bounds = f"{bounds_as_text(row['win_low'], row['win_high'])}%"
+        names[i] += f"\n{bounds if is_ceiling else format(row['win_rate'], '.1%')}"
+    room = max(0.5, 0.2 * max(name.count("\n") + 1 for name in names))
     with drawing(path, title, 1.5 + room * len(rows)) as axes:
-        bars = axes.barh(
+        axes.barh(
             range(len(rows)),
             rates,
             height=0.6,
@@ -83,13 +87,6 @@ def plot_win_rates(summary: pd.DataFrame, title: str, path: Path | IO[bytes]) ->
             error_kw={"lw": 1.5},
             zorder=2,
         )
-        texts = [
-            f"{bounds_as_text(row['win_low'], row['win_high'])}%"
-            if row["who"] == CEILING
-            else f"{row['win_rate']:.1%}"
-            for row in rows.to_dict("records")
-        ]
-        axes.bar_label(bars, texts, padding=5)
         axes.axvline(BOOK_ODDS, color="grey", ls="--", lw=1, zorder=1)
         axes.annotate(
             "textbook: 1 in 10",
@@ -101,7 +98,7 @@ def plot_win_rates(summary: pd.DataFrame, title: str, path: Path | IO[bytes]) ->
         )
         axes.set_yticks(range(len(rows)), names)
         axes.set_ylim(-0.6, len(rows) - 0.1)
-        axes.set_xlim(0, max(1.35 * rows["win_high"].max(), 0.14))  # with room for the numbers
+        axes.set_xlim(0, min(1.0, max(1.05 * rows["win_high"].max(), 0.14)))
         axes.xaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 2.5, 5]))
         in_percent(axes.xaxis)
         axes.set_xlabel("games won, with 95% interval")
@@ -194,7 +191,7 @@ def plot_curves(
         axes.yaxis.set_major_locator(MaxNLocator(6))
         axes.set_ylim(bottom=0)
         if len(curves):
-            axes.legend(frameon=False, fontsize=7)
+            axes.legend(edgecolor="none", fontsize=7, framealpha=1)
 
 
 def draw_references(axes: Axes, references: Mapping[str, float]) -> None:
@@ -237,5 +234,5 @@ def in_lines(names: Sequence[str], room: int = 23) -> list[str]:
 
 
 def in_percent(axis: Axis) -> None:
-    """Format the ticks of an axis as percentages, up to 100%."""
-    axis.set_major_formatter(lambda share, _: f"{100 * share:g}%" if share <= 1 else "")
+    """Format the ticks of an axis as percentages."""
+    axis.set_major_formatter(lambda share, _: f"{100 * share:g}%")
