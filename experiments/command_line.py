@@ -6,7 +6,7 @@ import shlex
 import signal
 import sys
 import traceback
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from numbers import Integral
 from pathlib import Path
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
 Flags = TypeVar("Flags")
 Result = TypeVar("Result")
-Item = TypeVar("Item")
 
 STOPS = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
 """Signals that stop a command as Ctrl-C does: `kill`, and the end of a terminal or a job."""
@@ -151,12 +150,6 @@ def progress_bar(*columns: ProgressColumn, transient: bool = False) -> Progress:
         # Lines appear above the bar, unless they go elsewhere.
         redirect_stdout=sys.stdout.isatty(),
     )
-
-
-def track(items: Collection[Item], label: str) -> Iterator[Item]:
-    """The items, one after the other, under a progress bar that disappears at the end."""
-    with progress_bar(transient=True) as bar:
-        yield from bar.track(items, description=label)
 
 
 def check_seed(seed: Any, name: str = "--seed") -> int:

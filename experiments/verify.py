@@ -22,7 +22,7 @@ import tyro
 from four_seasons_env.engine.moves import find_move
 from four_seasons_env.engine.repeats import mask_after
 from four_seasons_env.experiments.blocks import GamesTask, tasks_of
-from four_seasons_env.experiments.command_line import one_line, run_command, track
+from four_seasons_env.experiments.command_line import one_line, progress_bar, run_command
 from four_seasons_env.experiments.comparison import read_manifest, read_results
 from four_seasons_env.experiments.tables import print_table
 from four_seasons_env.game import MAX_MOVES
@@ -57,18 +57,21 @@ def verify(run: Verify) -> bool:
     # Rows without a training seed would fall out of the groups.
     by_player = dict(list(results.fillna({"train_seed": -1}).groupby(_KEY, sort=False)))
     table, games, clean = [], 0, True
-    for tasks in track(tasks_of(run.folder, manifest), "replaying"):
-        player = tasks[0].player
-        seed = -1 if player.train_seed is None else player.train_seed
-        rows = by_player.pop((tasks[0].rules, player.agent, player.play, seed), results.iloc[:0])
-        replayed, differences = _replay(tasks, rows)
-        games += replayed
-        clean = clean and not differences
-        for text in differences[:_SHOWN]:
-            print(f"{tasks[0].rules}, {player.agent}, {player.play}: {text}")
-        verified = f"{len(differences):,} differ" if differences else "yes"
-        row = {"rules": tasks[0].rules, "agent": player.agent, "play": player.play}
-        table.append(row | {"games": f"{replayed:,}", "verified": verified})
+    with progress_bar(transient=True) as bar:
+        for tasks in bar.track(tasks_of(run.folder, manifest), description="replaying"):
+            player = tasks[0].player
+            seed = -1 if player.train_seed is None else player.train_seed
+            rows = by_player.pop(
+                (tasks[0].rules, player.agent, player.play, seed), results.iloc[:0]
+            )
+            replayed, differences = _replay(tasks, rows)
+            games += replayed
+            clean = clean and not differences
+            for text in differences[:_SHOWN]:
+                print(f"{tasks[0].rules}, {player.agent}, {player.play}: {text}")
+            verified = f"{len(differences):,} differ" if differences else "yes"
+            row = {"rules": tasks[0].rules, "agent": player.agent, "play": player.play}
+            table.append(row | {"games": f"{replayed:,}", "verified": verified})
     # Rows that are left belong to nobody in the manifest.
     for key, others in by_player.items():
         clean = False

@@ -128,26 +128,21 @@ def _ray(workers: Workers) -> Iterator[None]:
         ray.shutdown()
 
 
+@dataclass
 class Pool:
-    """Long-lived workers, made by `started_pool`.
+    """Long-lived workers, made by `started_pool`."""
 
-    Args:
-        parallel: a started `joblib.Parallel`.
-        size: number of tasks that run at once; with 1, tasks run in this process.
-        backend: name of the backend.
-
-    Attributes:
-        core_seconds: processor time of tasks in other processes.
-    """
-
-    def __init__(self, parallel: Parallel, size: int, backend: str) -> None:
-        self.size = size
-        self.core_seconds = 0.0
-        self._parallel, self._backend = parallel, backend
+    parallel: Parallel
+    """A started one."""
+    size: int
+    """Number of tasks that run at once; with 1, tasks run in this process."""
+    backend: str
+    core_seconds: float = 0.0
+    """Processor time of tasks in other processes."""
 
     def __str__(self) -> str:
         """Where tasks run, for people."""
-        return "in this process" if self.size == 1 else f"by {self.size} workers ({self._backend})"
+        return "in this process" if self.size == 1 else f"by {self.size} workers ({self.backend})"
 
     def map(
         self, function: Callable[..., T], tasks: Iterable[Any], shared: dict[str, NDArray[Any]]
@@ -170,7 +165,7 @@ class Pool:
         results = []
         calls = (delayed(_timed)(function, task, now) for task in tasks)
         try:
-            for result, seconds, process in self._parallel(calls):
+            for result, seconds, process in self.parallel(calls):
                 results.append(result)
                 # The clock of a run counts the processor time of this process already.
                 if process != _this_process():
