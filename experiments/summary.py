@@ -14,6 +14,7 @@ control variate) is fitted on other deals than it corrects, so the corrected res
 from __future__ import annotations
 
 import functools
+from collections.abc import Sequence
 from itertools import combinations
 from typing import Any
 
@@ -41,6 +42,13 @@ _FEWEST = 50
 """Fewest games to fit a multiple; with fewer, the multiple is 1."""
 _NO_VARIANCE = 1e-12
 """Variances below this are rounding errors of a W that does not depend on the cards."""
+
+_MEASURES = (
+    ("win_rate", "win", "won"),
+    ("cards_up", "cards", "cards_up"),
+    ("adjusted", "adjusted", "adjusted"),
+)
+"""Columns of a summary: a mean, and the start of the names of its intervals; and of results."""
 
 _PLAYER = ["rules", "agent", "play", "train_seed"]
 
@@ -83,63 +91,43 @@ def summarise_seeds(results: pd.DataFrame) -> pd.DataFrame:
 
 def _row(results: pd.DataFrame, played: pd.DataFrame, key: Any) -> dict[str, Any]:
     rules, agent, play = key
-    won, cards = by_seed(played, "won"), by_seed(played, "cards_up")
+    won = by_seed(played, "won")
     seeds, deals = won.shape
-    # Wilson's interval keeps a width where every game was won or lost: there, all resamples are
-    # equal. It counts independent games, so it does not fit several seeds on the same deals.
-    if seeds == 1:
-        wilson = stats.binomtest(int(won.to_numpy().sum()), deals).proportion_ci(method="wilson")
-        win_interval = (wilson.low, wilson.high)
-    else:
-        win_interval = crossed_interval(won.to_numpy())
-    row: dict[str, Any] = {
-        "agent": agent,
-        "play": play,
-        "rules": rules,
-        "seeds": seeds,
-        "deals": deals,
-        "win_rate": float(won.to_numpy().mean()),
-        **_interval("win", win_interval),
-    }
+    row = {"agent": agent, "play": play, "rules": rules, "seeds": seeds, "deals": deals}
+    others = results[(results["rules"] == rules) & (results["agent"] == BASELINE)]
+    is_compared = agent != BASELINE and set(won.columns) <= set(others["deal"])
+    base = others.set_index("deal").loc[won.columns] if is_compared else None
+    for mean, name, column in _MEASURES:
+        if column not in played or played[column].isna().any():
+            continue  # luck was not measured
+        table = by_seed(played, column).to_numpy()
+        ends = crossed_interval(table)
+        # Wilson's interval keeps a width where every game was won or lost: there, all resamples are
+        # equal. It counts independent games, so it does not fit several seeds on the same deals.
+        if name == "win" and seeds == 1:
+            ends = stats.binomtest(int(table.sum()), deals).proportion_ci(method="wilson")
+        row |= {mean: float(table.mean())} | _interval(name, ends)
+        if base is not None:
+            # Deal by deal, because a deal that is easy for one is easy for the other: what the
+            # deals share cancels, and the interval is narrower than those of the two means.
+            against, difference = f"{name}_difference", table - base[column].to_numpy(np.float64)
+            row[against] = float(difference.mean())
+            row |= _interval(against, crossed_interval(difference))
     row["iqm"], row["iqm_low"], row["iqm_high"] = iqm_interval(won.to_numpy().mean(axis=1))
-    row |= {
-        "cards_up": float(cards.to_numpy().mean()),
-        **_interval("cards", crossed_interval(cards.to_numpy())),
-        "moves": played["moves"].mean(),
-        "ms_per_move": 1000 * played["seconds"].sum() / max(played["moves"].sum(), 1),
-        "ms_per_game": 1000 * played["seconds"].mean(),
-    }
-    adjusted = None
-    if "adjusted" in played and played["adjusted"].notna().all():
-        adjusted = by_seed(played, "adjusted")
-        row["adjusted"] = float(adjusted.to_numpy().mean())
+    row["moves"] = played["moves"].mean()
+    row["ms_per_move"] = 1000 * played["seconds"].sum() / max(played["moves"].sum(), 1)
+    row["ms_per_game"] = 1000 * played["seconds"].mean()
+    if "adjusted" in row:
         row["equivalent_deals"] = equivalent_deals(played)
         row["luck_z"], row["luck_p"] = peeking(played)
-        row |= _interval("adjusted", crossed_interval(adjusted.to_numpy()))
-    others = results[(results["rules"] == rules) & (results["agent"] == BASELINE)]
-    if agent != BASELINE and set(won.columns) <= set(others["deal"]):
-        base = others.set_index("deal").loc[won.columns]
-        row |= _against(won, base["won"].to_numpy(np.float64), "win")
-        row |= _against(cards, base["cards_up"].to_numpy(np.float64), "cards")
-        if adjusted is not None:
-            row |= _against(adjusted, base["adjusted"].to_numpy(np.float64), "adjusted")
+    if base is not None:
+        wins = base["won"].to_numpy(np.float64)
         # The largest: an algorithm is better if each of its runs is.
-        row["p_value"] = max(
-            mcnemar(run, base["won"].to_numpy(np.float64)) for run in won.to_numpy()
-        )
+        row["p_value"] = max(mcnemar(run, wins) for run in won.to_numpy())
     return row
 
 
-def _against(table: pd.DataFrame, base: NDArray[np.float64], name: str) -> dict[str, float]:
-    """Mean difference to the baseline, deal by deal, with its interval."""
-    # Deal by deal, because a deal that is easy for one is easy for the other: what the deals share
-    # cancels, and the interval is narrower than those of the two means.
-    difference = table.to_numpy() - base
-    ends = crossed_interval(difference)
-    return {f"{name}_difference": float(difference.mean()), **_interval(f"{name}_difference", ends)}
-
-
-def _interval(name: str, ends: tuple[float, float]) -> dict[str, float]:
+def _interval(name: str, ends: Sequence[float]) -> dict[str, float]:
     return {f"{name}_low": float(ends[0]), f"{name}_high": float(ends[1])}
 
 
