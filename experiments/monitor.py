@@ -8,11 +8,11 @@ the log begins.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -30,8 +30,6 @@ from four_seasons_env.schemas import Amount, Count, read_json
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bar
-
-T = TypeVar("T")
 
 RECENT = 1000
 """Minimum number of games in the running win rate; four for each game side by side, if more."""
@@ -107,15 +105,23 @@ class Monitor:
         # A short run has about fifty rows, too.
         self.log_every = max(min(self.learner.log_steps, self.clock.steps / 50), 1)
 
-    def learn(self) -> None:
-        """Learn until the run ends; Ctrl-C between two updates saves a checkpoint."""
-        while not self._saved_at_ctrl_c(self._between_updates):
-            # Ctrl-C within an update saves nothing: the learner is between two states.
+    def learn(self) -> folders.Done:
+        """Learn until the run ends, validate once more, and return its outcome."""
+        while not self._between_updates():
             elsewhere = self.pool.core_seconds
             with self.clock.running():
                 update = self.learner.update(self.clock.done)
             self.clock.core_seconds += self.pool.core_seconds - elsewhere
             self._add(update)
+        self._validate()
+        assert self.progress.best
+        return folders.Done(
+            steps=self.learner.steps,
+            seconds=round(self.clock.seconds, 1),
+            core_seconds=round(self.clock.core_seconds, 1),
+            games=self.progress.games,
+            best=self.progress.best,
+        )
 
     def _add(self, update: Update) -> None:
         """Count the training games that ended in an update, and note its records for the log."""
@@ -133,34 +139,13 @@ class Monitor:
         if self.clock.done_steps - self.progress.logged_steps >= self.log_every:
             self._log()
         due = int(self.clock.done * self.validations)
-        if due > self.progress.validations and not ends:  # `finish` validates at the end
+        if due > self.progress.validations and not ends:  # `learn` validates at the end
             self._validate()
             self.progress.validations = due
         passed = self.clock.seconds - self.progress.seconds
         if passed >= CHECKPOINT_SECONDS and self.clock.done_steps:
             self._save()
         return ends
-
-    def finish(self) -> folders.Done:
-        """Validate at the end of the run, and return its outcome."""
-        self._saved_at_ctrl_c(self._validate)
-        assert self.progress.best
-        return folders.Done(
-            steps=self.learner.steps,
-            seconds=round(self.clock.seconds, 1),
-            core_seconds=round(self.clock.core_seconds, 1),
-            games=self.progress.games,
-            best=self.progress.best,
-        )
-
-    def _saved_at_ctrl_c(self, work: Callable[[], T]) -> T:
-        """Call a function that changes nothing learned; Ctrl-C in it saves a checkpoint."""
-        try:
-            return work()
-        except KeyboardInterrupt:
-            if self.learner.steps:
-                self._save()
-            raise
 
     def _save(self) -> None:
         """Write a checkpoint for `--resume`."""

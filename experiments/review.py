@@ -13,7 +13,6 @@ game (`four_seasons_env.records`):
 
 from __future__ import annotations
 
-import functools
 import json
 import time
 from bisect import bisect_left
@@ -363,26 +362,23 @@ def judge(positions: Sequence[Game], seconds: float = 10.0) -> list[str]:
     if end.is_won:
         return [WON] * count
     solve(positions[0], max_positions=1)  # loads the compiled solver before the clock runs
-    deadline = time.perf_counter() + seconds
+    deadline, answers = time.perf_counter() + seconds, dict[int, str]()
     limit, wins, lost = _FIRST, 0, count - end.is_over
+
+    def ask(at: int) -> str:
+        """The answer for a position, asked once in a round; `unknown` after the deadline."""
+        left = deadline - time.perf_counter()
+        if at not in answers and left > 0:
+            answers[at] = solve(positions[at], max_positions=limit, seconds=left).status
+        return answers.get(at, UNKNOWN)
+
     while wins < lost and time.perf_counter() < deadline:
-        answers: dict[int, str] = {}
-        ask = functools.partial(_answer, positions, limit, deadline, answers)
+        answers.clear()
         wins += bisect_left(range(wins, lost), True, key=lambda at: ask(at) != WON)
         lost = min([lost, *(at for at, answer in answers.items() if answer == LOST)])
         lost = wins + bisect_left(range(wins, lost), True, key=lambda at: ask(at) == LOST)
         limit *= 4
     return [WON] * wins + [UNKNOWN] * (lost - wins) + [LOST] * (count - lost)
-
-
-def _answer(
-    positions: Sequence[Game], limit: int, deadline: float, answers: dict[int, str], at: int
-) -> str:
-    """The solver's answer for a position, asked once; `unknown` after the deadline."""
-    left = deadline - time.perf_counter()
-    if at not in answers and left > 0:
-        answers[at] = solve(positions[at], max_positions=limit, seconds=left).status
-    return answers.get(at, UNKNOWN)
 
 
 def useful_moves(positions: Sequence[Game]) -> int:

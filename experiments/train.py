@@ -189,8 +189,7 @@ def _train(run: Train, kind: type[training.Learner], settings: Any, rules: Rules
             f"{learner.steps:,}",
             flush=True,
         )
-        monitor.learn()
-        done = monitor.finish()
+        done = monitor.learn()
     folders.write_json(run.out / folders.DONE, dataclasses.asdict(done))
     print(f"saved in {run.out}: policies in best/ and last/, the learning curve in progress.csv")
 
