@@ -26,24 +26,18 @@ from four_seasons_env.experiments import comparison, folders, plots
 from four_seasons_env.experiments.command_line import run_command
 from four_seasons_env.experiments.players import CEILING
 from four_seasons_env.experiments.summary import BASELINE, labels, summarise_seeds
-from four_seasons_env.experiments.tables import as_text, deals_as_text, element, write_page
+from four_seasons_env.experiments.tables import BRIEF, as_text, deals_as_text, element, write_page
 from four_seasons_env.files import write_atomically
 from four_seasons_env.schemas import read_json
 
 _TITLE = "Four Seasons: how well is it played?"
-
-_SHOWN = (
-    *("rules", "agent", "method", "seeds"),
-    *("won % [95%]", f"vs {BASELINE} [95%]", "ms/game"),
-)
-"""Columns of the main table; `table.md` of a comparison has all."""
 
 _NOTES = (
     "All agents play the same deals, and no agent sees the order of the stock. Brackets hold 95% "
     "intervals: Wilson's for the win rate of one policy, a bootstrap over deals and seeds for "
     "several training seeds and for differences. Differences are percentage points on the same "
     "deals. Times are measured with many games in lockstep on one core. The file table.md of "
-    "the comparison has more columns: the way to play, cards up, the interquartile mean over seeds "
+    "the comparison has more columns: the mask, cards up, the interquartile mean over seeds "
     "(IQM), and the p-value of McNemar's exact test (the largest of several seeds)."
 )
 
@@ -162,10 +156,8 @@ def _comparison(folder: Path, games: pd.DataFrame, census: pd.DataFrame) -> Iter
         summary = comparison.summarise_folder(folder, played, census)
         title = f"{rules}, {deals_as_text(played)}"
         yield element("h2", title)
-        # The best first. The way to play takes a column only if an agent plays in two ways.
-        cells = as_text(summary.sort_values("win_rate", ascending=False, kind="stable"))
-        both = cells["agent"].duplicated().any()
-        yield _table(cells, (*_SHOWN, "play") if both else _SHOWN)
+        best_first = summary.sort_values("win_rate", ascending=False, kind="stable")
+        yield _table(as_text(best_first), BRIEF)
         yield element("p", _NOTES, "note")
         if CEILING in set(summary["agent"]):
             yield element("p", _CEILING_NOTE, "note")

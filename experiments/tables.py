@@ -26,7 +26,7 @@ BRIEF = (
     *("rules", "agent", "method", "play", "seeds", "won % [95%]"),
     *(f"vs {BASELINE} [95%]", "ms/game"),
 )
-"""Columns of table.tex; table.md has more."""
+"""Columns of table.tex and of reports; table.md has more."""
 PRINTED = ("agent", "seeds", "won % [95%]", f"vs {BASELINE} [95%]", "ms/game")
 LUCK_PRINTED = ("agent", ADJUSTED, "worth deals", "luck z (p)")
 """Columns of the tables that `four-seasons compare` prints for each rule set."""
@@ -123,7 +123,7 @@ def p_as_text(value: float) -> str:
 
 # --- tables -------------------------------------------------------------------------------------
 
-NAMES = ("agent", "play", "rules", "what", "method", "observation")
+NAMES = ("agent", "play", "rules", "method")
 """Columns of text, as is the first of each table."""
 
 

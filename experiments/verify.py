@@ -94,16 +94,15 @@ def _replay(tasks: list[GamesTask], rows: pd.DataFrame) -> tuple[int, list[str]]
         The number of replayed games, and the differences.
     """
     differences: list[str] = []
-    games: dict[int, Record] = {}
+    games: dict[int | None, Record] = {}
     for task in tasks:
-        for number, record, wrong in _read_games(task):
-            where = f"{task.games.name}, line {number}" if number else task.games.name
-            if wrong or record is None or record.deal is None:
-                differences.append(f"{where}: {wrong}")
-            elif record.deal in games:
-                differences.append(f"{where}: deal {record.deal} occurs twice")
+        for where, game in _read_games(task):
+            if isinstance(game, str):
+                differences.append(f"{where}: {game}")
+            elif game.deal in games:
+                differences.append(f"{where}: deal {game.deal} occurs twice")
             else:
-                games[record.deal] = record
+                games[game.deal] = game
     deals = [deal for task in tasks for deal in task.deals]
     missing = [deal for deal in deals if deal not in games]
     if missing:
@@ -124,18 +123,19 @@ def _replay(tasks: list[GamesTask], rows: pd.DataFrame) -> tuple[int, list[str]]
     return len(games), differences
 
 
-def _read_games(task: GamesTask) -> Iterator[tuple[int, Record | None, str | None]]:
-    """The games of a block, each with its line number and its error, or None."""
-    number = 0
+def _read_games(task: GamesTask) -> Iterator[tuple[str, Record | str]]:
+    """The games of a block by their places, or what is wrong with them."""
+    where = task.games.name
     try:
         for number, line in read_lines(task.games):
+            where = f"{task.games.name}, line {number}"
             try:
                 record = parse_record(line)
-                yield number, record, _what_is_wrong(record, task)
+                yield where, _what_is_wrong(record, task) or record
             except RecordError as error:
-                yield number, None, str(error)
+                yield where, str(error)
     except (OSError, RecordError) as error:
-        yield number, None, one_line(error)
+        yield where, one_line(error)
 
 
 def _what_is_wrong(record: Record, task: GamesTask) -> str | None:
