@@ -69,10 +69,6 @@ class Block:
         done = stored is not None and stored["deal"].tolist() == list(self.deals)
         return () if done else self.deals
 
-    def write(self, results: pd.DataFrame) -> None:
-        """Write its result file, atomically."""
-        write_csv(self.part, results)
-
 
 B = TypeVar("B", bound=Block)
 
@@ -102,7 +98,7 @@ def run_blocks(
     """Work on each block that is not done, under a progress bar of deals.
 
     Args:
-        function: writes the results of a block (`Block.write`). Workers import it by name.
+        function: writes the result file of a block. Workers import it by name.
         blocks: all blocks of the run; the bar counts those that are done already.
         label: label of the bar.
         workers: workers that call the function.
@@ -230,7 +226,7 @@ def play_block(task: GamesTask) -> None:
     # The results come last, because they mark the block as done.
     if task.record:
         write_atomically(task.games, to_lines(games))
-    task.write(results[columns])
+    write_csv(task.part, results[columns])
 
 
 @functools.lru_cache(maxsize=2)

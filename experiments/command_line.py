@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import tyro
 
 from four_seasons_env.__main__ import INTERRUPTED, USAGE_ERROR
-from four_seasons_env.engine.deals import parse_deals
 from four_seasons_env.rules import RULES, get_rules
 
 if TYPE_CHECKING:
@@ -29,9 +28,6 @@ STOPS = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr
 
 EXPECTED_ERRORS = (ValueError, OSError, RuntimeError, ImportError, MemoryError)
 """Errors that users cause: wrong flags, damaged files, a full disk, missing extras."""
-
-MOST_DEALS = 10_000_000
-"""Maximum number of deals of a run: its rows are kept in memory."""
 
 
 def run_command(
@@ -171,13 +167,3 @@ def rule_set_names(names: Iterable[str]) -> list[str]:
     """
     names = list(names)
     return list(RULES) if names == ["all"] else [get_rules(name).name for name in names]
-
-
-def check_deals(deals: str) -> None:
-    """Reject a text that is not a range of deals, and one of more deals than a run can have.
-
-    Raises:
-        ValueError: for either, with the reason.
-    """
-    if (count := len(parse_deals(deals))) > MOST_DEALS:
-        raise ValueError(f"--deals must be {MOST_DEALS:,} deals or fewer, not {count:,}")

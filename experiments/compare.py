@@ -17,6 +17,7 @@ from typing import Literal
 import pandas as pd
 
 from four_seasons_env.agents.names import split_name
+from four_seasons_env.engine.deals import parse_deals
 from four_seasons_env.experiments import blocks, command_line, comparison, tables
 from four_seasons_env.experiments.folders import locked, write_csv
 from four_seasons_env.experiments.players import find_players
@@ -107,7 +108,7 @@ def play_all(run: Compare) -> pd.DataFrame:
     command_line.check_seed(run.seed)
     run.workers.check()
     names = [split_name(agent) for agent in run.agents]
-    command_line.check_deals(run.deals)
+    parse_deals(run.deals)
     # Agents and meters are made before anything is written: one that is missing leaves no folder.
     players = {rules: find_players(names, rules, run.play) for rules in rule_sets}
     luck = {rules: blocks.meter_for(get_rules(rules)).name for rules in rule_sets if run.luck}

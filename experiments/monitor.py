@@ -25,11 +25,12 @@ from four_seasons_env.experiments import folders
 from four_seasons_env.experiments.play import play_deals
 from four_seasons_env.experiments.workers import Pool
 from four_seasons_env.files import write_atomically
-from four_seasons_env.rules import Rules
 from four_seasons_env.schemas import Amount, Count, read_json
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bar
+
+Weights = dict[str, NDArray[np.float32]]
 
 RECENT = 1000
 """Minimum number of games in the running win rate; four for each game side by side, if more."""
@@ -198,9 +199,7 @@ class Monitor:
             "core_seconds": round(self.clock.core_seconds, 1),
         }
         card, weights = learner.policy(origin)
-        played = validate(
-            self.pool, learner.rules, card, weights, learner.playing_options, self.deals
-        )
+        played = validate(self.pool, learner, card, weights, self.deals)
         result = folders.Validation(
             deals=f"{self.deals[0]}-{self.deals[-1]}",
             won=float(played["won"].mean()),
@@ -256,28 +255,14 @@ class Clock:
 
 
 def validate(
-    pool: GamePool,
-    rules: Rules,
-    card: PolicyCard,
-    weights: dict[str, NDArray[np.float32]],
-    options: dict[str, Any],
-    deals: range,
+    pool: GamePool, learner: Learner, card: PolicyCard, weights: Weights, deals: range
 ) -> pd.DataFrame:
-    """Play deals with a policy; see `four_seasons_env.experiments.play.play_deals`.
-
-    Args:
-        pool: workers that play.
-        rules: rule set to play.
-        card: card of the policy.
-        weights: weights of the policy.
-        options: options of the player.
-        deals: deals to play.
-    """
-    about = rules, card, options
+    """The results of `play_deals` with the policy of a learner, played by a pool."""
+    about = learner.rules, card, learner.playing_options
     parts: list[pd.DataFrame] = pool.over_deals(_play, about, deals, weights)
     return pd.concat(parts, ignore_index=True)
 
 
-def _play(task: tuple[Any, range], weights: dict[str, NDArray[np.float32]]) -> pd.DataFrame:
+def _play(task: tuple[Any, range], weights: Weights) -> pd.DataFrame:
     (rules, card, options), deals = task
     return play_deals(make_player(rules, card, weights, options), rules, deals)

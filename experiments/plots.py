@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from itertools import cycle
 from pathlib import Path
@@ -71,11 +71,12 @@ def plot_win_rates(summary: pd.DataFrame, title: str, path: Path | IO[bytes]) ->
     """
     colours = colours_of(labels(summary))
     rows = summary.assign(who=labels(summary)).sort_values("win_rate", kind="stable")
-    rates, names = rows["win_rate"], in_lines(rows["who"].tolist())
-    for i, row in enumerate(rows.to_dict("records")):
+    rates, names = rows["win_rate"], []
+    for row in rows.to_dict("records"):
         is_ceiling = row["who"] == CEILING
         bounds = f"{bounds_as_text(row['win_low'], row['win_high'])}%"
-        names[i] += f"\n{bounds if is_ceiling else format(row['win_rate'], '.1%')}"
+        won = bounds if is_ceiling else f"{row['win_rate']:.1%}"
+        names.append(f"{in_lines(row['who'])}\n{won}")
     room = max(0.5, 0.2 * max(name.count("\n") + 1 for name in names))
     with drawing(path, title, 1.5 + room * len(rows)) as axes:
         axes.barh(
@@ -130,7 +131,7 @@ def plot_speed_strength(summary: pd.DataFrame, title: str, path: Path | IO[bytes
             axes.plot(variants["time"], variants["win_rate"], "o", color=colour, ms=5)
             strongest = variants.sort_values("win_rate").iloc[-1]
             axes.annotate(
-                in_lines([str(name)])[0],
+                in_lines(str(name)),
                 (strongest["time"], strongest["win_rate"]),
                 xytext=(-5, 5),
                 textcoords="offset points",
@@ -221,16 +222,10 @@ def colours_of(names: Iterable[str]) -> dict[str, str]:
     return {name: known[agent] for name, agent in agents.items()}
 
 
-def in_lines(names: Sequence[str], room: int = 23) -> list[str]:
-    """Each name wrapped into lines of at most ``room`` characters, with its options below it."""
-    return [
-        "\n".join(
-            line
-            for part in re.split("@|, ", name)
-            for line in textwrap.wrap(part.replace(",", ", "), room)
-        )
-        for name in names
-    ]
+def in_lines(name: str, room: int = 23) -> str:
+    """A name wrapped into lines of at most ``room`` characters, with its options below it."""
+    parts = [part.replace(",", ", ") for part in re.split("@|, ", name)]
+    return "\n".join(line for part in parts for line in textwrap.wrap(part, room))
 
 
 def in_percent(axis: Axis) -> None:

@@ -201,8 +201,7 @@ def _load(
     small = dataclasses.replace(settings, **{"games": pool.size} | kind.smallest)
     learner = kind(rules, small, 0, pool)
     learner.update(0.0)
-    deals, options = range(TRAIN_FROM, TRAIN_FROM + pool.size), learner.playing_options
-    validate(pool, rules, *learner.policy({}), options, deals)
+    validate(pool, learner, *learner.policy({}), range(TRAIN_FROM, TRAIN_FROM + pool.size))
 
 
 def _start_or_restore(run: Train, learner: training.Learner, monitor: Monitor) -> None:

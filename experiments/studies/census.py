@@ -22,8 +22,8 @@ import pandas as pd
 
 from four_seasons_env.engine.deals import RANKS, TRAIN_FROM
 from four_seasons_env.experiments.blocks import Block, run_blocks, split_deals
-from four_seasons_env.experiments.command_line import check_deals, rule_set_names, run_command
-from four_seasons_env.experiments.folders import locked, provenance, write_json
+from four_seasons_env.experiments.command_line import rule_set_names, run_command
+from four_seasons_env.experiments.folders import locked, provenance, write_csv, write_json
 from four_seasons_env.experiments.tables import deals_as_text
 from four_seasons_env.experiments.workers import Workers
 from four_seasons_env.game import Game
@@ -101,7 +101,8 @@ def solve_block(task: CensusTask) -> None:
     for deal in task.left(stored):
         rows[deal] = _solve(task.rules, deal, task.run)
     # Deals that are tried again come after the others.
-    task.write(pd.DataFrame(list(rows.values()), columns=list(COLUMNS)).sort_values("deal"))
+    table = pd.DataFrame(list(rows.values()), columns=list(COLUMNS))
+    write_csv(task.part, table.sort_values("deal"))
 
 
 def take_census(run: Census) -> pd.DataFrame:
@@ -116,7 +117,6 @@ def take_census(run: Census) -> pd.DataFrame:
     if not run.seconds > 0:
         raise ValueError(f"--seconds must be more than 0, not {run.seconds:g}")
     run.workers.check()
-    check_deals(run.deals)
     blocks = split_deals(run.deals, BLOCK)
     tasks = [CensusTask(run.out, rules, block, run) for rules in rule_sets for block in blocks]
     with locked(run.out, "census"):

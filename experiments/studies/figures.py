@@ -45,9 +45,9 @@ def plot_price(summary: pd.DataFrame, title: str, path: Path) -> None:
         axes.errorbar(seconds, rates, bars, fmt="o-", color=plots.AGENT_COLOURS["planner"], lw=1)
         for i, (x, row) in enumerate(zip(seconds, rows.to_dict("records"), strict=True)):
             is_above = i % 2 == 1
-            lines = plots.in_lines([row["agent"].removeprefix("planner@")], room=14)
+            name = plots.in_lines(row["agent"].removeprefix("planner@"), room=14)
             axes.annotate(
-                "\n".join([f"{row['win_rate']:.1%}", *lines]),
+                f"{row['win_rate']:.1%}\n{name}",
                 (x, row["win_high" if is_above else "win_low"]),
                 xytext=(0, 3 if is_above else -3),
                 textcoords="offset points",

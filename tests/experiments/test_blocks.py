@@ -8,6 +8,7 @@ import pytest
 
 from four_seasons_env.experiments.blocks import Block, run_blocks, split_deals
 from four_seasons_env.experiments.command_line import rule_set_names
+from four_seasons_env.experiments.folders import write_csv
 from four_seasons_env.experiments.workers import Workers
 from four_seasons_env.rules import RULES
 
@@ -15,7 +16,7 @@ ALONE = Workers(n_jobs=1)
 
 
 def write(block: Block) -> None:
-    block.write(pd.DataFrame({"deal": list(block.deals)}))
+    write_csv(block.part, pd.DataFrame({"deal": list(block.deals)}))
 
 
 def write_even(block: Block) -> None:

@@ -33,7 +33,7 @@ FLAGS = [
     ("compare --agents random --rules aa", "unknown rules 'aa'"),
     ("compare --agents random --n-jobs 0", "--n-jobs must be 1 or more"),
     ("compare --agents random --seed -1", "--seed must be a whole number from 0"),
-    ("compare --agents random --deals 0-99999999999", "--deals must be 10,000,000 deals or fewer"),
+    ("compare --agents random --deals 9-0", "run backwards: write '0-9'"),
     ("compare --agents maskable_ppo:nowhere/*", "no weights at nowhere/"),
     ("compare --agents random --census nowhere", "nowhere has no census"),
     ("compare --agents random --rules simplicity --luck", "no planner"),
