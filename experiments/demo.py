@@ -24,7 +24,6 @@ from four_seasons_env.experiments.comparison import read_results
 from four_seasons_env.experiments.play import play_game
 from four_seasons_env.experiments.report import Report, report
 from four_seasons_env.experiments.train import Train, check_minutes, train
-from four_seasons_env.rules import get_rules
 
 LEARNER = "next_deal_ppo"
 TRAINED = "trained"
@@ -45,15 +44,12 @@ class Demo:
     """Minutes of training."""
     out: Path = Path("runs/demo")
     """Folder in which each demo makes a new folder."""
-    rules: str = "four-seasons"
-    """Rule set to learn and play."""
     deals: str = f"{TEST[0]}-{TEST[-1]}"
     """A range of deals to compare on."""
 
 
 def demo(run: Demo) -> Path:
     """Run the three steps one after the other, and return the folder of their results."""
-    get_rules(run.rules)
     parse_deals(run.deals)
     check_minutes(minutes=run.minutes)
     for needed in ("torch", "PIL.Image", "four_seasons_env.rendering.picture"):
@@ -78,7 +74,6 @@ def demo(run: Demo) -> Path:
         Train(
             out=learned,
             agent=LEARNER,
-            rules=run.rules,
             steps="1G",
             minutes=run.minutes,
             set=list(QUICK),
@@ -92,7 +87,6 @@ def demo(run: Demo) -> Path:
         Compare(
             out=compared,
             agents=[*PLAYED, f"{TRAINED}={LEARNER}:{learned}"],
-            rules=[run.rules],
             deals=run.deals,
             play=["deterministic"],
         ),
@@ -102,7 +96,7 @@ def demo(run: Demo) -> Path:
     page = report(Report([compared, learned], out=folder / "report.html"))
     deal, won = _game_to_show(compared)
     animation = folder / "game.gif"
-    save_animation(play_game(f"{LEARNER}:{learned}", run.rules, deal).positions(), animation)
+    save_animation(play_game(f"{LEARNER}:{learned}", "four-seasons", deal).positions(), animation)
     print(f"table:          {compared / 'table.md'}")
     print(f"learning curve: {learned / 'progress.csv'}")
     how = "won" if won else "lost, like all others"
