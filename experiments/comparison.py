@@ -17,13 +17,7 @@ import pandas as pd
 
 import four_seasons_env
 from four_seasons_env.engine.deals import parse_deals
-from four_seasons_env.experiments.folders import (
-    DATA,
-    MARKS,
-    provenance,
-    read_table,
-    write_json,
-)
+from four_seasons_env.experiments.folders import DATA, MARKS, provenance, read_table, write_json
 from four_seasons_env.experiments.players import CEILING, Player
 from four_seasons_env.experiments.summary import summarise
 from four_seasons_env.schemas import read_json

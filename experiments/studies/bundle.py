@@ -18,29 +18,23 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from four_seasons_env.agents import make_agent
+from four_seasons_env.agents import make_agent, policy_files
 from four_seasons_env.agents.planner.best_stop import AGENT
 from four_seasons_env.agents.planner.chances import LARGEST_SHIFT, Judge
-from four_seasons_env.agents.policy_files import (
-    PolicyCard,
-    load_policy,
-    load_policy_card,
-    save_policy,
-)
 from four_seasons_env.engine.deals import VALIDATION
 from four_seasons_env.experiments.play import play_deals
 from four_seasons_env.game import Game
 from four_seasons_env.rules import Rules
 
 
-def bundle(policy: Path) -> tuple[PolicyCard, dict[str, NDArray[np.float16]]]:
+def bundle(policy: Path) -> tuple[policy_files.PolicyCard, dict[str, NDArray[np.float16]]]:
     """The card and weights of a policy to come with the project.
 
     Raises:
         agents.policy_files.PolicyFileError: for a damaged policy.
     """
-    card = load_policy_card(policy, AGENT, "four-seasons")
-    card, weights = load_policy(policy, card.agent, Rules(**card.rules))
+    card = policy_files.load_policy_card(policy, AGENT, "four-seasons")
+    card, weights = policy_files.load_policy(policy, card.agent, Rules(**card.rules))
     card = dataclasses.replace(
         card, training=card.training | {"sha256": card.sha256}, chance_shift=None
     )
@@ -79,10 +73,10 @@ def main() -> None:
     parser.add_argument("--deals", type=int, default=500, help="validation deals for the chances")
     run = parser.parse_args()
     card, weights = bundle(run.policy)
-    save_policy(run.out, card, weights)
+    policy_files.save_policy(run.out, card, weights)
     if card.agent == AGENT:
         shift = fit_shift(run.out, Rules(**card.rules), run.deals)
-        save_policy(run.out, dataclasses.replace(card, chance_shift=shift), weights)
+        policy_files.save_policy(run.out, dataclasses.replace(card, chance_shift=shift), weights)
     print(f"written: {run.out}")
 
 
