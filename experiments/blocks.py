@@ -39,12 +39,9 @@ class Block:
     out: Path
     """Folder of the run."""
     rules: str
+    folder: str
+    """Subfolder of its result file; "" for none."""
     deals: range
-
-    @property
-    def folder(self) -> str:
-        """Subfolder of its result file; "" for none."""
-        return ""
 
     @property
     def part(self) -> Path:
@@ -166,11 +163,6 @@ class GamesTask(Block):
     luck: bool = False
 
     @property
-    def folder(self) -> str:
-        """Folder of the player's result files."""
-        return self.player.folder
-
-    @property
     def games(self) -> Path:
         """File of the recorded games."""
         return self.part.with_suffix(".jsonl.gz")
@@ -190,7 +182,7 @@ def tasks_of(out: Path, manifest: Manifest) -> list[list[GamesTask]]:
     flags = manifest.seed, manifest.recorded
     return [
         [
-            GamesTask(out, rules, block, player, *flags, rules in manifest.luck)
+            GamesTask(out, rules, player.folder, block, player, *flags, rules in manifest.luck)
             for block in split_deals(manifest.deals, player.block)
         ]
         for rules, players in manifest.players.items()

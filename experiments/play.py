@@ -83,7 +83,7 @@ def play_games(player: Player, rules: Rules, deals: Sequence[int], seed: int = 0
     """
     warm_up(player, rules)
     _seed_libraries([seed, int(deals[0]), 1])
-    return _play(player, rules, deals, seed, record=True)
+    return _play(player, rules, deals, seed)
 
 
 @functools.cache
@@ -97,13 +97,11 @@ def warm_up(player: Player, rules: Rules) -> pd.DataFrame:
     Returns:
         The results of `play_deals`, with the recorded game.
     """
-    return _play(player, rules, [TRAIN_FROM], record=True)
+    return _play(player, rules, [TRAIN_FROM])
 
 
-def _play(
-    player: Player, rules: Rules, deals: Sequence[int], seed: int = 0, record: bool = False
-) -> pd.DataFrame:
-    """Play deals with a new agent of the player."""
+def _play(player: Player, rules: Rules, deals: Sequence[int], seed: int = 0) -> pd.DataFrame:
+    """Play deals with a new agent of the player, and record the games."""
     deterministic = player.play == "deterministic"
     options = {"deterministic": deterministic} if len(player.parts.entry.plays) > 1 else {}
     return play_deals(
@@ -112,7 +110,7 @@ def _play(
         deals,
         seed,
         mask=player.mask,
-        record=record,
+        record=True,
         name=player.agent,
     )
 

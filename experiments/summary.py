@@ -50,8 +50,6 @@ _MEASURES = (
 )
 """Columns of a summary: a mean, and the start of the names of its intervals; and of results."""
 
-_PLAYER = ["rules", "agent", "play", "train_seed"]
-
 
 def summarise(results: pd.DataFrame) -> pd.DataFrame:
     """A row for each agent and way of playing under each rule set, in order of appearance.
@@ -222,7 +220,8 @@ def with_adjusted(results: pd.DataFrame) -> pd.DataFrame:
     if "luck" not in results:
         return results
     results = results.assign(adjusted=np.nan)
-    for _, played in results.groupby(_PLAYER, sort=False, dropna=False):
+    players = results.groupby(["rules", "agent", "play", "train_seed"], sort=False, dropna=False)
+    for _, played in players:
         if played["luck"].notna().all():
             results.loc[played.index, "adjusted"] = adjust(
                 played["won"].to_numpy(np.float64),

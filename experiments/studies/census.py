@@ -118,7 +118,7 @@ def take_census(run: Census) -> pd.DataFrame:
         raise ValueError(f"--seconds must be more than 0, not {run.seconds:g}")
     run.workers.check()
     blocks = split_deals(run.deals, BLOCK)
-    tasks = [CensusTask(run.out, rules, block, run) for rules in rule_sets for block in blocks]
+    tasks = [CensusTask(run.out, rules, "", block, run) for rules in rule_sets for block in blocks]
     with locked(run.out, "census"):
         write_json(run.out / "census.json", provenance())
         return run_blocks(solve_block, tasks, "solving", run.workers, lambda _: _load_solver())

@@ -26,7 +26,7 @@ def write_even(block: Block) -> None:
 
 
 def some(out: Path, count: int) -> list[Block]:
-    return [Block(out, "four-seasons", range(i, i + 1)) for i in range(count)]
+    return [Block(out, "four-seasons", "", range(i, i + 1)) for i in range(count)]
 
 
 def test_all_means_every_rule_set() -> None:
