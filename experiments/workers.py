@@ -11,6 +11,7 @@ import logging
 import os
 import platform
 import signal
+import threading
 import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator
@@ -75,16 +76,27 @@ class Workers:
 
 @contextmanager
 def _loky(workers: Workers) -> Iterator[None]:
-    start = parallel_config("loky", n_jobs=workers.n_jobs, initializer=_ignore_signals)
+    start = parallel_config(
+        "loky", n_jobs=workers.n_jobs, initializer=_start_worker, initargs=(os.getpid(),)
+    )
     with warnings.catch_warnings(), start:
         warnings.filterwarnings("ignore", _RESTARTED)
         yield
 
 
-def _ignore_signals() -> None:
+def _start_worker(parent: int) -> None:
     """Ignore signals that may reach every process of a terminal; the command ends its workers."""
     for number in (signal.SIGINT, *STOPS):
         signal.signal(number, signal.SIG_IGN)
+    if os.name == "posix":  # elsewhere a process keeps the number of its dead parent
+        threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
+
+
+def _end_with(parent: int) -> None:
+    """End this worker soon after its parent, which may be killed and end nothing."""
+    while os.getppid() == parent:
+        time.sleep(1)
+    os._exit(1)
 
 
 @contextmanager

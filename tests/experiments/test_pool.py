@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from four_seasons_env.experiments.workers import Pool, Workers, started_pool
+from tests.helpers import ROOT
 
 
 def total(task: int, shared: dict[str, np.ndarray]) -> tuple[float, int]:
@@ -90,6 +91,32 @@ def test_a_killed_worker_is_one_line() -> None:
         started_pool(Workers(n_jobs=2)) as pool,
     ):
         pool.map(dies, [0], {})
+
+
+PARENT = """
+from four_seasons_env.experiments.workers import Workers, started_pool
+from tests.experiments.test_pool import sleeps
+
+with started_pool(Workers(n_jobs=2)) as pool:
+    pool.map(sleeps, range(2), {})
+"""
+
+
+def sleeps(_: int, __: dict) -> None:
+    print("here", flush=True)
+    time.sleep(60)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.name != "posix", reason="processes as POSIX has them")
+def test_workers_end_after_a_killed_parent() -> None:
+    parent = subprocess.Popen([sys.executable, "-c", PARENT], cwd=ROOT, stdout=subprocess.PIPE)
+    assert parent.stdout
+    assert [parent.stdout.readline() for _ in range(2)] == [b"here\n"] * 2
+    parent.kill()
+    killed = time.monotonic()
+    parent.communicate()  # until all processes that could write have ended
+    assert time.monotonic() - killed < 50
 
 
 COMMANDS = [
