@@ -68,32 +68,34 @@ def compare(run: Compare) -> None:
     """
     # The census first: a wrong folder is reported before hours of play.
     census = comparison.read_census(run.census)
-    results = play_all(run)
-    summary = comparison.summarise_folder(run.out, results, census)
-    cells = tables.as_text(summary)
-    write_csv(run.out / "summary.csv", summary)
-    write_csv(run.out / "seeds.csv", summarise_seeds(results))
-    write_atomically(run.out / "table.md", tables.as_markdown(cells).encode())
-    shown = cells[[name for name in tables.BRIEF if name in cells]]
-    write_atomically(run.out / "table.tex", tables.as_latex(shown).encode())
-    for rules, played in results.groupby("rules", sort=False):
-        title, name = f"{rules}, {tables.deals_as_text(played)}", file_name(str(rules))
-        own = summary[summary["rules"] == rules]
-        tables.print_table(tables.to_print(own, tables.PRINTED), title)
-        measured = own[own["adjusted"].notna()] if "adjusted" in own else own[:0]
-        if len(measured):
-            luck = tables.to_print(measured, tables.LUCK_PRINTED)
-            tables.print_table(luck, "without the luck of the cards")
-        print(f"{rules}, {what_is_certain(played)}")
-        plot_win_rates(own, title, run.out / f"win_rates-{name}.png")
-    print(
-        f"saved in {run.out}: results.csv (a row per game), summary.csv, seeds.csv, table.md, "
-        "table.tex and win_rates-*.png"
-    )
+    manifest = _checked(run)
+    with locked(run.out, "comparison"):
+        results = _play(run, manifest)
+        summary = comparison.summarise_folder(run.out, results, census)
+        cells = tables.as_text(summary)
+        write_csv(run.out / "summary.csv", summary)
+        write_csv(run.out / "seeds.csv", summarise_seeds(results))
+        write_atomically(run.out / "table.md", tables.as_markdown(cells).encode())
+        shown = cells[[name for name in tables.BRIEF if name in cells]]
+        write_atomically(run.out / "table.tex", tables.as_latex(shown).encode())
+        for rules, played in results.groupby("rules", sort=False):
+            title, name = f"{rules}, {tables.deals_as_text(played)}", file_name(str(rules))
+            own = summary[summary["rules"] == rules]
+            tables.print_table(tables.to_print(own, tables.PRINTED), title)
+            measured = own[own["adjusted"].notna()] if "adjusted" in own else own[:0]
+            if len(measured):
+                luck = tables.to_print(measured, tables.LUCK_PRINTED)
+                tables.print_table(luck, "without the luck of the cards")
+            print(f"{rules}, {what_is_certain(played)}")
+            plot_win_rates(own, title, run.out / f"win_rates-{name}.png")
+        print(
+            f"saved in {run.out}: results.csv (a row per game), summary.csv, seeds.csv, table.md, "
+            "table.tex and win_rates-*.png"
+        )
 
 
 def play_all(run: Compare) -> pd.DataFrame:
-    """Check a comparison, play the blocks that are missing, and return all results, a row per game.
+    """Play the blocks that are missing, and return all results, a row per game.
 
     Raises:
         ValueError: for an unknown agent or rule set, weights that cannot be used, or a folder with
@@ -102,6 +104,13 @@ def play_all(run: Compare) -> pd.DataFrame:
         RuntimeError: if a block of deals could not be played, or if another process uses the
             folder.
     """
+    manifest = _checked(run)
+    with locked(run.out, "comparison"):
+        return _play(run, manifest)
+
+
+def _checked(run: Compare) -> comparison.Manifest:
+    """The manifest of a comparison whose flags, agents and meters can be used; writes nothing."""
     rule_sets = command_line.rule_set_names(run.rules)
     if not (run.agents and rule_sets and run.play):
         raise ValueError("name at least one agent, one rule set and one way to play")
@@ -109,20 +118,20 @@ def play_all(run: Compare) -> pd.DataFrame:
     run.workers.check()
     names = [split_name(agent) for agent in run.agents]
     parse_deals(run.deals)
-    # Agents and meters are made before anything is written: one that is missing leaves no folder.
     players = {rules: find_players(names, rules, run.play) for rules in rule_sets}
     luck = {rules: blocks.meter_for(get_rules(rules)).name for rules in rule_sets if run.luck}
-    manifest = comparison.Manifest(players, run.deals, run.seed, run.record, luck)
-    with locked(run.out, "comparison"):
-        manifest = comparison.open_comparison(run.out, manifest)
-        tasks = [task for own in blocks.tasks_of(run.out, manifest) for task in own]
-        results = blocks.run_blocks(
-            blocks.play_block, tasks, "playing", run.workers, blocks.load_block
-        )
-        listed = {path for task in tasks for path in (task.part, task.games)}
-        for path in (run.out / "parts").rglob("*-*.*"):
-            if path.is_file() and path not in listed:  # a block at an end that has grown since
-                path.unlink()
+    return comparison.Manifest(players, run.deals, run.seed, run.record, luck)
+
+
+def _play(run: Compare, manifest: comparison.Manifest) -> pd.DataFrame:
+    """Play the blocks of a checked comparison that are missing, and return all results."""
+    manifest = comparison.open_comparison(run.out, manifest)
+    tasks = [task for own in blocks.tasks_of(run.out, manifest) for task in own]
+    results = blocks.run_blocks(blocks.play_block, tasks, "playing", run.workers, blocks.load_block)
+    listed = {path for task in tasks for path in (task.part, task.games)}
+    for path in (run.out / "parts").rglob("*-*.*"):
+        if path.is_file() and path not in listed:  # a block at an end that has grown since
+            path.unlink()
     return results
 
 
