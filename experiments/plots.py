@@ -76,8 +76,8 @@ def plot_win_rates(summary: pd.DataFrame, title: str, path: Path | IO[bytes]) ->
         is_ceiling = row["who"] == CEILING
         bounds = f"{bounds_as_text(row['win_low'], row['win_high'])}%"
         won = bounds if is_ceiling else f"{row['win_rate']:.1%}"
-        names.append(f"{in_lines(row['who'])}\n{won}")
-    room = max(0.5, 0.2 * max(name.count("\n") + 1 for name in names))
+        names.append(f"{in_lines(row['who'])}  {won}")
+    room = max(0.4, 0.18 * max(name.count("\n") + 1 for name in names))
     with drawing(path, title, 1.5 + room * len(rows)) as axes:
         axes.barh(
             range(len(rows)),
