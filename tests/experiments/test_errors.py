@@ -56,7 +56,6 @@ FLAGS = [
     ("rules czarena", "did you mean 'czarina'"),
     ("solve --rules czarena", "did you mean 'czarina'"),
     ("solve --seconds -1", "--seconds must be more than 0, not -1"),
-    ("solve --seed -1", "seed must be 0 to 2^64 - 1, not -1"),
     ("train --agent maskable_pop", "did you mean 'maskable_ppo'"),
     ("train --seed -1", "--seed must be a whole number from 0"),
     ("train --minutes -1", "--minutes must be a number of minutes above 0"),
