@@ -1,6 +1,5 @@
 """Agents of other packages: by the place of a class, or by an entry point of a package."""
 
-import inspect
 from pathlib import Path
 
 import numpy as np
@@ -8,7 +7,6 @@ import pytest
 
 from four_seasons_env.agents import make_agent
 from four_seasons_env.agents.names import split_name
-from four_seasons_env.agents.registry import takes_three
 from four_seasons_env.experiments.compare import Compare, compare
 from four_seasons_env.experiments.comparison import read_results
 from four_seasons_env.experiments.players import find_players
@@ -69,9 +67,3 @@ def test_agents_with_one_label_are_training_seeds(tmp_path: Path, capsys) -> Non
     for seed in seeds:
         assert f"<td>{seed}</td>" in page
         assert f"\n{seed}," in (tmp_path / "seeds.csv").read_text()
-
-
-def test_functions_may_lack_a_signature() -> None:
-    with pytest.raises(ValueError, match="no signature"):
-        inspect.signature(min)
-    assert takes_three(min)
