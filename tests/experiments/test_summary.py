@@ -19,7 +19,6 @@ from four_seasons_env.experiments.summary import (
     iqm_interval,
     mcnemar,
     peeking,
-    resampled_means,
     summarise,
     summarise_seeds,
     what_is_certain,
@@ -116,12 +115,6 @@ def test_seeds_together_and_alone() -> None:
     assert alone["p_value"].tolist()[:2] == pytest.approx([1.0, 0.5])
     assert by_seed(pd.concat(runs), "cards_up").to_numpy().tolist() == [BASE[1], OTHER[1]]
     assert by_seed(runs[0], "won").to_numpy().dtype == np.float64
-
-
-def test_means_have_no_rounding_errors() -> None:
-    """The end of an interval at 0 is 0, not 5e-18 or -0.00."""
-    lost = np.array([9 * [-1.0] + 3 * [1.0] + 28 * [0.0]])
-    assert set(resampled_means(lost).tolist()) <= {wins / 40 for wins in range(-40, 41)}
 
 
 def test_mcnemar() -> None:
@@ -240,17 +233,6 @@ def played_results(count: int, seed: int = 0, share: float = 0.8) -> pd.DataFram
     )
 
 
-def test_adjusting_keeps_the_mean():
-    means, adjusted = [], []
-    for seed in range(200):
-        results = with_adjusted(played_results(300, seed))
-        means.append(results["won"].mean())
-        adjusted.append(results["adjusted"].mean())
-    error = np.std(means) / len(means) ** 0.5
-    assert np.mean(adjusted) == pytest.approx(np.mean(means), abs=4 * error)
-    assert np.std(adjusted) < 0.9 * np.std(means)
-
-
 def test_the_multiple_fits_other_deals():
     results = played_results(100)
     won = results["won"].to_numpy(float)
@@ -259,20 +241,15 @@ def test_the_multiple_fits_other_deals():
     won[7] = 1 - won[7]
     changed = np.flatnonzero(~np.isclose(adjust(won, luck), before))
     assert 7 in changed
-    assert adjust(won, luck)[7] - before[7] == pytest.approx(
-        2 * won[7] - 1
-    )  # its own multiple stays
+    change = adjust(won, luck)[7] - before[7]
+    assert change == pytest.approx(2 * won[7] - 1)  # its own multiple stays
     assert not {17, 27, 37} & set(changed)  # of the same fold
 
 
-def test_few_games_subtract_plain_luck():
-    won, luck = np.array([1.0, 0.0]), np.array([0.4, -0.2])
-    assert adjust(won, luck) == pytest.approx([0.6, 0.2])
-
-
-def test_always_winning_stays_unadjusted():
-    results = played_results(80).assign(won=True)
-    assert with_adjusted(results)["adjusted"].to_numpy() == pytest.approx(1)
+def test_few_games_or_equal_results_have_no_multiple():
+    assert adjust(np.array([1.0, 0.0]), np.array([0.4, -0.2])) == pytest.approx([0.6, 0.2])
+    always = with_adjusted(played_results(80).assign(won=True))
+    assert always["adjusted"].to_numpy() == pytest.approx(1)
 
 
 def test_summary_has_adjusted_rates_and_peeking():
@@ -319,11 +296,8 @@ def test_much_luck_has_a_small_p():
     assert peeking(played.assign(luck=played["luck"] - 0.1))[1] > 0.999
     assert np.isnan(peeking(played.assign(luck=np.nan))[0])
     assert np.isnan(peeking(played.assign(luck=0.0, luck_variance=0.0))[1])
-
-
-def test_the_most_extreme_training_seed_counts():
-    lucky = played_results(200).assign(train_seed=0)
-    lucky["luck"] += 0.05
-    both = pd.concat([lucky, played_results(200, 1).assign(train_seed=1)])
+    # Of training seeds, the most extreme one counts.
+    lucky = played.assign(luck=played["luck"] + 0.05, train_seed=0)
+    other = played_results(500, 1).assign(train_seed=1)
     z, p = peeking(lucky)
-    assert peeking(both) == (z, pytest.approx(2 * p))
+    assert peeking(pd.concat([lucky, other])) == (z, pytest.approx(2 * p))
