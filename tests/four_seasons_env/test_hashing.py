@@ -1,12 +1,10 @@
 """Hashes of positions, and the table of the compiled searches."""
 
 import random
-from collections import Counter
 
 import numpy as np
 import pytest
 
-from four_seasons_env.engine.containers import find, move_keys
 from four_seasons_env.engine.deals import TRAIN_FROM
 from four_seasons_env.engine.hashing import position_keys, public_key
 from four_seasons_env.engine.jit import jit
@@ -54,27 +52,3 @@ def test_hashes_are_equal_where_positions_are(row: str) -> None:
     assert len(set(keys[:, 1].tolist())) < len(set(keys[:, 0].tolist()))
     if not rules.reserve:  # two like piles get no others' cards so soon
         assert len(set(keys[:, 0].tolist())) < len(set(keys[:, 2].tolist()))
-
-
-@jit
-def count(keys, counts, entered, new):
-    for i in range(len(entered)):
-        at = find(keys, entered[i])
-        new[i] = keys[at] == np.uint64(0)
-        keys[at] = entered[i]
-        counts[at] += 1
-
-
-def test_hash_table_counts_entries() -> None:
-    entered = np.random.default_rng(0).integers(1, 26, 60).astype(np.uint64)
-    keys, counts = np.zeros(32, np.uint64), np.zeros(32, np.int32)
-    new = np.zeros(len(entered), np.bool_)
-    count(keys, counts, entered, new)
-    seen = Counter(entered.tolist())
-    assert new.sum() == len(seen)
-    larger = np.zeros(64, np.uint64), np.zeros(64, np.int32)
-    move_keys(keys, counts, *larger)
-    for table, values in ((keys, counts), larger):
-        assert dict(zip(table[table > 0].tolist(), values[table > 0].tolist(), strict=True)) == seen
-        count(table, values, entered, new)
-        assert not new.any()
