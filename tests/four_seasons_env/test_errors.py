@@ -357,6 +357,10 @@ OPENING = deck_with("2S 8H 4S JD 6H 2C 9C TD")
 #       2S                      [2C]
 #   8H  4S  JD      the next cards of the stock are 9C, TD
 #       6H
+TWO_CARDS = small("czarina-1898", ranks=4, piles=1)
+SECOND_ROUND = deck_with("3C 2H 4S 2C 3H 2S 3S AD", ranks=4)
+REDEAL = ["deal"] * 14 + ["redeal"]
+FLORENTINE = deck_with("5H 9C 4D 8S 8D 2C 7C QD JS")
 
 
 @pytest.mark.parametrize(
@@ -391,10 +395,15 @@ OPENING = deck_with("2S 8H 4S JD 6H 2C 9C TD")
             "T1>T2",
             "no packed part of T1 with 5S on top fits 9S at T2",
         ),
+        (TWO_CARDS, SECOND_ROUND, REDEAL, "deal", "the next card is turned automatically"),
+        (TWO_CARDS, SECOND_ROUND, REDEAL, "W>F", ".*4S"),
+        ("florentine", FLORENTINE, ["deal"], "W>T2", ".*filled from the stock alone"),
+        ("florentine", FLORENTINE, ["deal"], "T2>T0", ".*goes to its foundation or to a"),
+        ("florentine", FLORENTINE, ["T3>T0"], "T1>T3", "a space is filled with the waste's card"),
     ],
 )
 def test_an_illegal_move_has_a_reason(
-    rules: Rules, deck: list[str], played: list[str], move: str, reason: str
+    rules: Rules | str, deck: list[str], played: list[str], move: str, reason: str
 ) -> None:
     game = Game(rules, deck=deck)
     for each in played:
