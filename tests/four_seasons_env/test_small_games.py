@@ -1,8 +1,5 @@
 """Small games: their ids and optima."""
 
-import zipfile
-from pathlib import Path
-
 import gymnasium as gym
 import numpy as np
 import pytest
@@ -12,7 +9,6 @@ from four_seasons_env.game import Game
 from four_seasons_env.optima import small_games
 from four_seasons_env.rules import RULES, SMALL, get_rules
 from four_seasons_env.solver import Known, fair_value
-from tests.helpers import ROOT, python_path, run_python
 
 
 def test_each_has_ids_and_an_optimum() -> None:
@@ -26,16 +22,6 @@ def test_each_has_ids_and_an_optimum() -> None:
         assert gym.spec(game.next_deal_id).kwargs == {"rules": game.name}
         assert str(game.rules.ranks) in game.env_id
     assert set(SMALL).isdisjoint(RULES)
-
-
-def test_they_are_read_from_a_zip(tmp_path: Path) -> None:
-    source = ROOT / "four_seasons_env"
-    with zipfile.ZipFile(tmp_path / "some.zip", "w") as archive:
-        for path in (*source.glob("*.py"), *source.glob("data/*.json")):
-            archive.write(path, path.relative_to(ROOT))
-    script = "import four_seasons_env as m; print(m.__file__, len(m.small_games()))"
-    said = run_python("-c", script, cwd=tmp_path, **python_path(tmp_path / "some.zip"))
-    assert "some.zip" in said and said.endswith(f" {len(SMALL)}\n")
 
 
 @pytest.mark.slow
