@@ -3,7 +3,6 @@ from dataclasses import replace
 
 import pytest
 
-from four_seasons_env.engine.moves import all_moves
 from four_seasons_env.game import Game
 from four_seasons_env.play.session import Session
 from four_seasons_env.records import (
@@ -11,11 +10,10 @@ from four_seasons_env.records import (
     RecordError,
     append_record,
     parse_record,
-    play_through,
     read_records,
     to_lines,
 )
-from tests.helpers import REPRESENTATIVES, deck_with, later, random_moves
+from tests.helpers import REPRESENTATIVES, deck_with, random_moves
 
 DECK = " ".join(deck_with("2S 8H 4S JD 6H 2C 9C TD"))
 LINE = {"rules": "four-seasons", "deal": 17, "moves": ["deal", "T3>T0"], "result": "open"}
@@ -108,15 +106,3 @@ def test_cards_that_are_taken_back_are_counted():
     assert (record.moves, record.undone) == ((), 2)
     assert parse_record(record.to_json()) == record
     assert '"undone"' not in replace(record, undone=0).to_json()
-
-
-@pytest.mark.parametrize("rules", REPRESENTATIVES)
-def test_a_replay_stops_at_an_illegal_move(rules: str) -> None:
-    start = Game(rules, deal=3)
-    moves = random_moves(start, 3, 6)
-    game, numbers = later(start, moves), [int(move) for move in moves]
-    illegal = {int(move) for move in all_moves(game.rules)} - set(map(int, game.legal_moves()))
-    for number in sorted(illegal):
-        again = Game(rules, deal=3).record.copy()
-        assert play_through(again, game.rules, [*numbers, number, 0]) == (6, True)
-        assert Game.from_record(again, rules) == game
