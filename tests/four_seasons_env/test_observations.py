@@ -95,11 +95,7 @@ def test_turned_waste_shows_its_order():
     while game.stock_size:
         game.play("deal")
     game.play("redeal")
-    cards, places = observe(game, "cards"), observe(game, "places")
-    np.testing.assert_allclose(cards, cards_by_the_table(game), atol=1e-6)
-    # `places` says the same: each can be computed from the other.
-    assert places.tolist() == places_from_cards(game.rules, cards)
-    np.testing.assert_allclose(cards, cards_from_places(game.rules, places), atol=1e-6)
+    check_slots(game)
     first, second, *rest = stock_codes(game)
     other = restocked(game, [second, first, *rest])
     for kind in ("cards", "places"):
