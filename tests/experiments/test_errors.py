@@ -44,6 +44,7 @@ FLAGS = [
     (f"compare --agents {HERE}:Deep", "missing 1 required positional argument: 'depth'"),
     ("demo --rules czarena", "did you mean 'czarina'"),
     ("play --rules czarena", "did you mean 'czarina'"),
+    ("play --agent heurstic", "did you mean 'heuristic'"),
     ("play --deck ''", "missing: AC AS"),
     (f"play --deck '{DECK}' --deal 17", "give --deal or --deck, not both"),
     ("play --port 99999", "--port must be 0 to 65535, not 99999"),
