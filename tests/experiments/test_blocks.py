@@ -5,26 +5,16 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from four_seasons_env.experiments.blocks import Block, run_blocks, split_deals
+from four_seasons_env.experiments.blocks import Block, run_blocks
 from four_seasons_env.experiments.command_line import rule_set_names
 from four_seasons_env.experiments.workers import Workers
 from four_seasons_env.rules import RULES
-
-ALONE = Workers(n_jobs=1)
-
-
-def write(block: Block) -> None:
-    block.write(pd.DataFrame({"deal": list(block.deals)}))
 
 
 def write_even(block: Block) -> None:
     if block.deals[0] % 2:
         raise ValueError("odd")
-    write(block)
-
-
-def some(out: Path, count: int) -> list[Block]:
-    return [Block(out, "four-seasons", range(i, i + 1)) for i in range(count)]
+    block.write(pd.DataFrame({"deal": list(block.deals)}))
 
 
 def test_all_means_every_rule_set() -> None:
@@ -33,14 +23,9 @@ def test_all_means_every_rule_set() -> None:
     assert rule_set_names([]) == []
 
 
-def test_deals_are_split_in_order() -> None:
-    assert split_deals("4-9", 3) == [range(4, 6), range(6, 9), range(9, 10)]
-    assert split_deals("4-30", 3)[1] == range(6, 9)
-
-
 def test_the_first_failed_block_is_named(tmp_path: Path) -> None:
-    work = some(tmp_path, 5)
+    work = [Block(tmp_path, "four-seasons", range(i, i + 1)) for i in range(5)]
     message = r"^2 of 5 blocks failed, the first parts/.*/1-1\.csv; .*: .*odd"
     with pytest.raises(RuntimeError, match=message):
-        run_blocks(write_even, work, "working", ALONE, print)
+        run_blocks(write_even, work, "working", Workers(n_jobs=1), print)
     assert [block.stored() is not None for block in work] == [True, False, True, False, True]
