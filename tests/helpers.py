@@ -127,9 +127,6 @@ def mostly_slow(values: Iterable[Any], fast: Container[str] = REPRESENTATIVES) -
     ]
 
 
-LINEAR = RULES["four-seasons"].replace(wrap="linear", name="linear")
-
-
 def small(name: str, ranks: int = 5, piles: int = 2) -> Rules:
     """A small game with the rules of a row: its episodes end soon, and some are won."""
     return RULES[name].replace(name=f"small {name}", ranks=ranks, piles=piles)
