@@ -13,7 +13,6 @@ import numpy as np
 import pytest
 
 import four_seasons_env
-from four_seasons_env.engine import jit
 from four_seasons_env.env import FourSeasonsEnv
 from tests import helpers
 
@@ -115,25 +114,6 @@ def call():
 """
 
 
-@pytest.fixture
-def small(tmp_path, monkeypatch):
-    """A function that imports a module with one compiled function again."""
-    monkeypatch.syspath_prepend(tmp_path)
-    # Python takes a file of the same size, written in the same second, for the same file.
-    monkeypatch.setattr(sys, "dont_write_bytecode", True)
-    monkeypatch.setattr(numba.config, "CACHE_DIR", "")  # else of the caller's NUMBA_CACHE_DIR
-    jit._warn_uncached.cache_clear()
-
-    def load():
-        (tmp_path / "small_module.py").write_text(SMALL)
-        sys.modules.pop("small_module", None)
-        importlib.invalidate_caches()
-        return importlib.import_module("small_module")
-
-    yield load
-    sys.modules.pop("small_module", None)
-
-
 DAMAGE = {
     "empty": lambda data: b"",
     "cut": lambda data: data[: len(data) // 2],
@@ -146,12 +126,20 @@ DAMAGE = {
 
 @pytest.mark.parametrize("suffix", [".nbi", ".nbc"])
 @pytest.mark.parametrize("damage", DAMAGE)
-def test_damaged_file_is_compiled_again(small, tmp_path, suffix, damage):
-    assert small().call() == 21
+def test_damaged_file_is_compiled_again(tmp_path, monkeypatch, suffix, damage):
+    monkeypatch.setattr(numba.config, "CACHE_DIR", "")  # else of the caller's NUMBA_CACHE_DIR
+    (tmp_path / "small_module.py").write_text(SMALL)
+    monkeypatch.syspath_prepend(tmp_path)
+
+    def load():
+        monkeypatch.delitem(sys.modules, "small_module", raising=False)
+        return importlib.import_module("small_module")
+
+    assert load().call() == 21
     (file,) = tmp_path.glob(f"__pycache__/small_module.total*{suffix}")
     file.write_bytes(DAMAGE[damage](file.read_bytes()))
-    assert small().call() == 21
-    again = small()
+    assert load().call() == 21
+    again = load()
     assert (again.call(), sum(again.total.stats.cache_hits.values())) == (21, 1)
 
 
