@@ -96,18 +96,16 @@ def read_games(folder: Path) -> Iterator[Record]:
 # --- what makes a player --------------------------------------------------------------------------
 
 
-def test_options_and_weights_make_a_player(tmp_path: Path) -> None:
-    """Also the weights of an agent that an option names."""
+@pytest.mark.parametrize("agent", ["maskable_ppo", "finisher@base=maskable_ppo"])
+def test_weights_make_a_player(tmp_path: Path, agent: str) -> None:
+    """Also those of an agent that an option names."""
     card, weights = move_card(RULES["four-seasons"]), move_weights()
-    for folder, factor in (("one", 1), ("two", 1), ("three", 2)):
-        save_policy(tmp_path / folder, card, {name: factor * weights[name] for name in weights})
-    for agent in ("maskable_ppo", "finisher@base=maskable_ppo"):
-        name = f"A={agent}:{tmp_path}"
-        run = comparison(tmp_path / agent, f"{name}/one", deals=str(TRAIN_FROM))
-        first, again = play_all(run), play_all(replace(run, agents=[f"{name}/two"]))
-        assert first.equals(again), "the games are played once"
-        with pytest.raises(ValueError, match=r"with other weights of .*three: choose a"):
-            play_all(replace(run, agents=[f"{name}/three"]))
+    save_policy(tmp_path / "net", card, weights)
+    run = comparison(tmp_path / "x", f"A={agent}:{tmp_path}/net", deals=str(TRAIN_FROM))
+    assert play_all(run).equals(play_all(run)), "the games are played once"
+    save_policy(tmp_path / "net", card, {name: 2 * each for name, each in weights.items()})
+    with pytest.raises(ValueError, match=f"with other weights of {agent}:.*: choose a new folder"):
+        play_all(run)
 
 
 # --- labels ---------------------------------------------------------------------------------------
