@@ -81,13 +81,10 @@ def test_answers_as_dummy_environments(native):
         assert env.has_attr(name) == dummy.has_attr(name)
     if env.has_attr("moves_of"):
         assert env.env_method("moves_of", 0) == dummy.env_method("moves_of", 0)
-    for deals in (range(20_000, 20_100), [10_007], None):
-        for each in (env, dummy):
-            assert each.env_method("set_deals", deals) == [None] * 3
-            each.seed(6)
-            each.reset()
-        both = [[info["deal"] for info in each.reset_infos] for each in (env, dummy)]
-        assert both[0] == both[1]
+    for each in (env, dummy):
+        assert each.env_method("set_deals", [10_007]) == [None] * 3
+        each.reset()
+        assert {info["deal"] for info in each.reset_infos} == {10_007}
     deck = " ".join(deck_with("2S 8H 4S JD 6H 2C 9C TD"))
     for options in ({"deck": deck}, [{"game": Game(deal=i)} for i in range(3)]):
         for each in (env, dummy):
