@@ -14,8 +14,6 @@ from four_seasons_env.rendering.picture import paint, save_picture
 from four_seasons_env.rules import Rules
 from tests.helpers import REPRESENTATIVES, deck_with, later, random_moves, same, small
 
-SVG = "{http://www.w3.org/2000/svg}"
-
 OPENING = deck_with("2S 8H 4S JD 6H 2C 9C TD")
 
 
