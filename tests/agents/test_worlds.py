@@ -32,12 +32,7 @@ def test_a_known_stock_keeps_its_order() -> None:
     assert (records == game.record).all()
 
 
-def won_after(game: Game, move: int) -> bool:
-    """Whether a game can be won after a move, by a player who sees the stock."""
-    return solve(game.after(move), width=WIDTH).status == "won"
-
-
-WIDTH = 20
+WIDTH = 20  # of the beams of the solver
 
 
 @pytest.mark.parametrize("worlds", [24, 10])
@@ -55,8 +50,10 @@ def test_a_vote_is_the_share_of_worlds(worlds: int) -> None:
         one, same = votes.share_won(*asked, np.uint64(5))
         assert one == same, "all moves in the same worlds"
         assert votes.share_won(*asked, np.uint64(5)).tolist() == [one, same]
-        orders = [restocked(game, order) for order in permutations(stock(records))]
-        won = [won_after(each, int(moves[0])) for each in orders]
+        worlds_after = [
+            restocked(game, order).after(int(moves[0])) for order in permutations(stock(records))
+        ]
+        won = [solve(each, width=WIDTH).status == "won" for each in worlds_after]
         if worlds == 24:
             assert one == pytest.approx(np.mean(won))
         else:
