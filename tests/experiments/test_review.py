@@ -74,14 +74,10 @@ def test_useless_last_moves_are_omitted():
 # --- the page -------------------------------------------------------------------------------------
 
 
-def lost_game() -> Record:
-    """A game that the heuristic loses late."""
-    return play_game("heuristic", "four-seasons", 10_003)
-
-
 @pytest.fixture(scope="module")
 def reviewed() -> Reviewed:
-    return review_game(lost_game(), seconds=3.0)
+    """A game that the heuristic loses late."""
+    return review_game(play_game("heuristic", "four-seasons", 10_003), seconds=3.0)
 
 
 def page_data(page: str) -> dict:
