@@ -34,8 +34,11 @@ def python_path(*folders: Path) -> dict[str, str]:
     return {"PYTHONPATH": os.pathsep.join([*map(str, folders), *([others] if others else [])])}
 
 
-def run_python(*arguments: str, cwd: Path = ROOT, **environment: str) -> str:
-    """The output of a Python process that imports the clone, and must succeed."""
+def run_python(*arguments: str, cwd: Path = ROOT, status: int = 0, **environment: str) -> str:
+    """What a Python process prints that imports the clone, and must end with this status.
+
+    Its output, or its messages if it fails.
+    """
     done = subprocess.run(
         [sys.executable, *arguments],
         cwd=cwd,
@@ -44,8 +47,8 @@ def run_python(*arguments: str, cwd: Path = ROOT, **environment: str) -> str:
         text=True,
         check=False,
     )
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
+    assert done.returncode == status, done.stdout + done.stderr
+    return done.stderr if status else done.stdout
 
 
 def load(path: Path) -> Any:
@@ -122,9 +125,6 @@ def mostly_slow(values: Iterable[Any], fast: Container[str] = REPRESENTATIVES) -
         else pytest.param(value, marks=pytest.mark.slow)
         for value in values
     ]
-
-
-LINEAR = RULES["four-seasons"].replace(wrap="linear", name="linear")
 
 
 def small(name: str, ranks: int = 5, piles: int = 2) -> Rules:

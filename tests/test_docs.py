@@ -5,6 +5,7 @@ import doctest
 import importlib
 import re
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -132,15 +133,28 @@ def test_readme_agents_play_equal_deals() -> None:
     assert tables.stored("four-seasons").query("agent != 'ceiling'")["deals"].nunique() == 1
 
 
-def test_new_results_replace_old_ones(tmp_path: Path) -> None:
-    before, new = tmp_path / "before.csv", tmp_path / "new.csv"
-    before.write_text("rules,agent,play,win_rate\nr,a,p,0.1\nr,b,p,0.1\n")
-    new.write_text("rules,agent,play,win_rate\nr,c,p,0.9\nr,b,p,0.9\n")
-    tables.add(new, before)
-    rows = pd.read_csv(before).set_index("agent")["win_rate"]
-    assert rows.to_dict() == {"a": 0.1, "b": 0.9, "c": 0.9}
-    assert rows.index.tolist() == ["a", "c", "b"]
-    assert pd.read_csv(before)["version"].dropna().tolist() == 2 * [__version__]
+@pytest.mark.parametrize(
+    ("stored", "new", "merged"),
+    [
+        (
+            "agent,play,win_rate\na,p,0.1\nb,p,0.1\n",
+            "agent,play,win_rate\nc,p,0.9\nb,p,0.9\n",
+            {"agent": ["a", "c", "b"], "win_rate": [0.1, 0.9, 0.9]},
+        ),
+        # The rows of a deal replace all that were stored for it.
+        ("deal,move\n1,a\n1,b\n2,a\n", "deal,move\n1,c\n1,d\n", {"move": ["a", "c", "d"]}),
+    ],
+)
+def test_new_results_replace_old_ones(
+    stored: str, new: str, merged: dict[str, list[Any]], tmp_path: Path
+) -> None:
+    before, after = tmp_path / "before.csv", tmp_path / "new.csv"
+    before.write_text(stored)
+    after.write_text(new)
+    tables.add(after, before)
+    rows = pd.read_csv(before)
+    assert rows[list(merged)].to_dict("list") == merged
+    assert rows["version"].dropna().tolist() == 2 * [__version__]
 
 
 def test_fewer_deals_do_not_replace_more(tmp_path: Path) -> None:
@@ -150,15 +164,6 @@ def test_fewer_deals_do_not_replace_more(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="fewer deals than"):
         tables.add(new, before)
     assert pd.read_csv(before)["deals"].tolist() == [1000]
-
-
-def test_one_measurement_may_have_many_rows(tmp_path: Path) -> None:
-    """The rows of a deal replace all that were stored for it."""
-    before, new = tmp_path / "before.csv", tmp_path / "new.csv"
-    before.write_text("deal,move\n1,a\n1,b\n2,a\n")
-    new.write_text("deal,move\n1,c\n1,d\n")
-    tables.add(new, before)
-    assert pd.read_csv(before)["move"].tolist() == ["a", "c", "d"]
 
 
 @pytest.mark.slow

@@ -5,13 +5,11 @@ import pytest
 
 from four_seasons_env.agents import make_agent
 from four_seasons_env.agents.learned.network_agent import NetworkAgent
+from four_seasons_env.agents.planner.agent import PlannerAgent
 from four_seasons_env.engine.deals import TRAIN_FROM
 from four_seasons_env.experiments.play import play_deals
 from four_seasons_env.rules import RULES, Rules
-from tests.agents.policies import (
-    move_card,
-    move_weights,
-)
+from tests.agents.policies import move_card, move_weights, planner_card, value_weights
 from tests.helpers import midgame, mostly_slow
 
 DEFAULT = RULES["four-seasons"]
@@ -76,3 +74,32 @@ def test_greedy_play_takes_the_highest_score() -> None:
     assert masks[np.arange(len(moves)), moves].all()
     assert 0 < (moves != best).mean() < 1
     assert not network().deterministic
+
+
+class HandOver:
+    """The heuristic until few cards are hidden, then another agent."""
+
+    mask = "distinct"
+
+    def __init__(self, agent):
+        self._first, self._then = make_agent("heuristic"), agent
+
+    def act(self, games, masks, rng):
+        moves = self._first.act(games, masks, rng)
+        for i, game in enumerate(games):
+            if game["deck_size"] - game["dealt"] <= 4:
+                moves[i] = self._then.act(games[i : i + 1], masks[i : i + 1], rng)[0]
+        return moves
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("how", [{"lookahead": 1}, {"votes": 4}])
+def test_imagined_worlds_win_more(how):
+    """The network knows nothing: a look ahead or a vote among the last cards finds more wins."""
+    won = []
+    for more in ({}, how):
+        options = {"positions": 200, "candidates": 8, "worlds": 2, "votes": 0} | more
+        agent = PlannerAgent(DEFAULT, planner_card(DEFAULT), value_weights(1), **options)
+        results = play_deals(HandOver(agent), DEFAULT, range(TRAIN_FROM, TRAIN_FROM + 80))
+        won.append(results["won"].sum())
+    assert won[1] > won[0] > 0

@@ -1,12 +1,9 @@
 """Policies over candidates in torch: sums and their gradients, and heads."""
 
-from typing import Any
-
 import numpy as np
 import pytest
 import torch
 from sb3_contrib import MaskablePPO
-from torch.overrides import TorchFunctionMode
 
 from four_seasons_env import FourSeasonsNextDealVectorEnv
 from four_seasons_env.adapters.sb3 import FourSeasonsNextDealVecEnv
@@ -23,6 +20,7 @@ from tests.agents.test_network import plain_pairs
 from tests.helpers import random_steps
 
 pytestmark = pytest.mark.slow  # torch alone takes seconds to import
+ENCODER = {"features_extractor_class": TableEncoder}
 
 
 def observed(rules: str = "four-seasons", games: int = 20, steps: int = 15) -> dict:
@@ -81,19 +79,13 @@ def test_sums_and_gradients_are_those_of_torch(rules: str, mixed: bool, parts: i
         torch.testing.assert_close(mine, other, rtol=1e-3, atol=1e-3)
 
 
-def policy_on(env: FourSeasonsNextDealVecEnv, **extractor: object) -> CandidatePolicy:
-    settings = {"n_steps": 4, "batch_size": 8, "device": "cpu"}
-    model = MaskablePPO(CandidatePolicy, env, policy_kwargs=extractor, **settings)
-    heads = model.policy.mlp_extractor
-    torch.manual_seed(1)
-    for head in (heads.score, heads.value):
-        torch.nn.init.normal_(head.weight)
-    return model.policy
-
-
 def test_a_policy_reads_candidates_separately() -> None:
     env = FourSeasonsNextDealVecEnv(6, seed=0)
-    policy = policy_on(env, features_extractor_class=TableEncoder)
+    settings = {"n_steps": 4, "batch_size": 8, "device": "cpu"}
+    policy = MaskablePPO(CandidatePolicy, env, policy_kwargs=ENCODER, **settings).policy
+    torch.manual_seed(1)
+    for head in (policy.mlp_extractor.score, policy.mlp_extractor.value):
+        torch.nn.init.normal_(head.weight)
     seen = observed(games=6)
     order = torch.randperm(32)
     moved = {name: each[:, order] for name, each in seen.items()}
@@ -120,8 +112,7 @@ def test_a_policy_reads_candidates_separately() -> None:
 
 def test_a_saved_model_plays_with_more_candidates(tmp_path) -> None:
     env = FourSeasonsNextDealVecEnv(6, seed=0)
-    encoder = {"features_extractor_class": TableEncoder}
-    model = MaskablePPO(CandidatePolicy, env, policy_kwargs=encoder, seed=0)
+    model = MaskablePPO(CandidatePolicy, env, policy_kwargs=ENCODER, seed=0)
     model.save(tmp_path / "model")
     values = []
     for candidates in (32, 80):
@@ -134,62 +125,12 @@ def test_a_saved_model_plays_with_more_candidates(tmp_path) -> None:
     torch.testing.assert_close(*values)  # of the same candidates
 
 
-class Elsewhere(TorchFunctionMode):
-    """The CPU poses as a GPU. Tensors marked `on_cpu` are copies from it, or NumPy's."""
-
-    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        tensors = [each for each in args if isinstance(each, torch.Tensor)]
-        copied = [hasattr(each, "on_cpu") for each in tensors]
-        if func in (torch.Tensor.numpy, torch.Tensor.__array__) and not all(copied):
-            raise TypeError("can't convert cuda:0 device type tensor to numpy")
-        result = func(*args, **(kwargs or {}))
-        if func is torch.Tensor.to and any(copied):
-            return result.clone()
-        if func is torch.Tensor.cpu:
-            return self.marked(result.clone())
-        if isinstance(result, torch.Tensor):
-            assert not any(copied), f"{func} of tensors on two devices"
-        return result
-
-    @staticmethod
-    def marked(tensor: torch.Tensor) -> torch.Tensor:
-        tensor.on_cpu = True  # type: ignore[attr-defined]
-        return tensor
-
-
-def a_small_training(device: str) -> MaskablePPO:
-    """Two updates of a small model."""
-    encoder = {"features_extractor_class": TableEncoder}
-    settings = {"n_steps": 4, "batch_size": 8, "n_epochs": 1, "seed": 0, "device": device}
-    env = FourSeasonsNextDealVecEnv(4, seed=0, expansions=10)
-    model = MaskablePPO(CandidatePolicy, env, policy_kwargs=encoder, **settings)
-    return model.learn(32)
-
-
-def test_it_learns_and_plays_on_another_device(monkeypatch) -> None:
-    on_cpu = a_small_training("cpu")
-    from_numpy = torch.from_numpy  # which a mode does not see
-    monkeypatch.setattr(torch, "from_numpy", lambda array: Elsewhere.marked(from_numpy(array)))
-    backward = SumRows.backward
-
-    def backward_elsewhere(ctx: Any, *slopes: torch.Tensor) -> Any:
-        with Elsewhere():  # torch leaves a mode before its backward pass
-            gradients = backward(ctx, *slopes)
-        assert not any(hasattr(each, "on_cpu") for each in gradients)
-        return gradients
-
-    monkeypatch.setattr(SumRows, "backward", backward_elsewhere)
-    with Elsewhere():
-        model = a_small_training("cpu")
-        observations, masks = model.env.reset(), model.env.action_masks()
-        assert masks[range(4), model.predict(observations, action_masks=masks)[0]].all()
-    for ours, theirs in zip(model.policy.parameters(), on_cpu.policy.parameters(), strict=True):
-        torch.testing.assert_close(ours, theirs, rtol=0, atol=0)
-
-
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
 def test_a_model_trained_on_a_gpu_plays_on_the_cpu(tmp_path) -> None:
-    model = a_small_training("auto")
+    """After two updates of a small model."""
+    env = FourSeasonsNextDealVecEnv(4, seed=0, expansions=10)
+    settings = {"n_steps": 4, "batch_size": 8, "n_epochs": 1, "seed": 0, "device": "auto"}
+    model = MaskablePPO(CandidatePolicy, env, policy_kwargs=ENCODER, **settings).learn(32)
     assert model.device.type == "cuda"
     model.save(tmp_path / "model")
     observations, masks = model.env.reset(), model.env.action_masks()

@@ -20,6 +20,7 @@ def test_some_rules_have_chances():
 
 def test_chance_is_that_of_the_best_legal_move(judge):
     game = Game(deal=17)
+    assert 0.75 < judge.chance(game) < 0.87  # of 250 games from there, 80% were won
     for _ in range(20):
         values = judge.values(game)
         legal = {move.number for move in game.legal_moves(distinct=True)}
@@ -27,20 +28,6 @@ def test_chance_is_that_of_the_best_legal_move(judge):
         assert all(0 <= value <= 1 for value in values.values())
         assert judge.chance(game) == max(values.values())
         game.play(max(values, key=lambda move: values[move]))
-
-
-def test_the_order_of_moves_changes_no_value(judge):
-    """Both moves of this deal can still be played after the next card, so nothing is lost."""
-    game = Game(deal=17)
-    chance = judge.chance(game)
-    assert 0.75 < chance < 0.87  # of 250 games in which the card was dealt at once, 80% were won
-    for line in ([], ["T3>T0"], ["T4>T1"], ["T3>T0", "T4>T1"], ["T4>T1", "T3>T0"]):
-        after = game.copy()
-        for move in line:
-            after.play(move)
-        assert list(judge.values(after).values()) == pytest.approx(
-            [chance] * len(after.legal_moves(distinct=True)), abs=1e-6
-        )
 
 
 def test_moves_are_worth_their_best_successor(judge):
@@ -56,28 +43,17 @@ def test_moves_are_worth_their_best_successor(judge):
     assert compared > 30
 
 
-def test_two_hidden_cards_are_judged_exactly(judge):
-    found = set()
+def test_late_positions_are_judged_exactly(judge):
+    """With two hidden cards by fair values, with fewer by the solver."""
+    exact = []
     for deal in (17, 20000, 20001, 20002):
         game = Game(deal=deal)
         for move in solve(game, seconds=10).moves:
-            if game.stock_size == 2 and str(move) == "deal":
-                found.add(exact := float(fair_value(game, move=move).low))
-                assert judge.values(game)[move.number] == exact
+            if game.stock_size <= 1:
+                assert judge.chance(game) == judge.values(game)[move.number] == 1.0
+            elif game.stock_size == 2 and str(move) == "deal":
+                exact.append(float(fair_value(game, move=move).low))
+                assert judge.values(game)[move.number] == exact[-1]
             game.play(move)
-    assert found == {1.0}
-
-
-def test_the_solver_judges_open_positions(judge):
-    game = Game(deal=17)
-    moves = solve(game, seconds=30).moves
-    known = 0
-    for move in moves:
-        if game.stock_size <= 1:
-            known += 1
-            assert judge.chance(game) == 1.0
-            assert judge.values(game)[move.number] == 1.0
-        game.play(move)
-    assert known
-    assert judge.chance(game) == 1.0
-    assert judge.values(game) == {}
+        assert (judge.chance(game), judge.values(game)) == (1.0, {})
+    assert exact

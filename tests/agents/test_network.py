@@ -3,11 +3,8 @@
 import numpy as np
 import pytest
 
-from four_seasons_env import FourSeasonsNextDealVectorEnv
 from four_seasons_env.agents.network.evaluation import (
     apply_network,
-    apply_network_to_all,
-    network_of,
     new_network_buffers,
 )
 from four_seasons_env.agents.planner.best_stop import best_stop, new_evaluator
@@ -21,20 +18,8 @@ from four_seasons_env.positions.features import (
 )
 from four_seasons_env.positions.search import WON, new_search
 from four_seasons_env.rules import RULES
-from tests.agents.policies import candidate_weights, value_network
-from tests.helpers import RANKS, played_on, random_steps
-
-HEADS = ("score", "value")
-
-
-def observed(rules: str, observation: str) -> tuple[np.ndarray, np.ndarray]:
-    """Rows of the candidates that random play may choose, and their places."""
-    env = FourSeasonsNextDealVectorEnv(8, rules, candidates=12, observation=observation)
-    env.reset(seed=0)
-    seen, *_ = random_steps(env, 15)[-1]
-    decisions, places = seen["action_mask"].nonzero()
-    rows = seen["observation"]
-    return rows.reshape(-1, rows.shape[2]), 12 * decisions + places
+from tests.agents.policies import value_network
+from tests.helpers import RANKS, played_on
 
 
 def plain_pairs(row: np.ndarray) -> np.ndarray:
@@ -45,20 +30,6 @@ def plain_pairs(row: np.ndarray) -> np.ndarray:
         for lower in range(upper):
             count[pair_row(cards[upper], cards[lower], upper - lower)] += 1
     return count
-
-
-@pytest.mark.parametrize("rules", ["four-seasons", "simplicity"])
-def test_outputs_do_not_depend_on_the_position_before(rules):
-    """Equal to the last bit; `test_ppo.py` and `test_candidate_policy.py` compare with torch."""
-    rows, chosen = observed(rules, "features")
-    network = network_of(candidate_weights(), [8, 4, 8, 8], HEADS)
-    buffers = new_network_buffers(network, RULES[rules].piles)
-    outputs, again = np.zeros((2, len(chosen), len(HEADS)), np.float32)
-    apply_network_to_all(rows, chosen, network, buffers, outputs)
-    assert len(np.unique(outputs)) > len(chosen) / 2
-    order = np.random.default_rng(0).permutation(len(chosen))
-    apply_network_to_all(rows, chosen[order], network, buffers, again)
-    np.testing.assert_array_equal(again, outputs[order])
 
 
 @pytest.mark.parametrize("row", ["czarina", "pysolfc/corners"])

@@ -4,14 +4,13 @@ import numpy as np
 import pytest
 import torch
 
-from four_seasons_env.agents.network.places import MoveNetwork, PlacesEncoder
+from four_seasons_env.agents.network.places import MoveNetwork
 from four_seasons_env.agents.network.rows import (
     _TO,
     MOVE_ROWS,
     ROWS,
     move_rows_of,
     rows_of,
-    sum_rows,
 )
 from four_seasons_env.engine.moves import STOCK
 from four_seasons_env.rules import RULES
@@ -37,25 +36,6 @@ def test_rows_say_what_a_player_knows(name: str) -> None:
         assert tuple(sorted(rows_of(other[None], rules)[0].tolist())) == mine
     positions = {mine: canonical(game) for game, mine in zip(games, told, strict=True)}
     assert len(positions) == len({canonical(game) for game in games})
-
-
-def test_sums_and_gradients_are_those_of_torch() -> None:
-    rules = RULES["pysolfc/florentine"]
-    places = np.array([observe(game, "places") for game in played_on(rules, 40, 90)])
-    encoder, rows = PlacesEncoder(24), rows_of(places, rules)
-    sums = encoder(torch.from_numpy(rows))
-    table = encoder.table.detach().clone().requires_grad_()
-    expected = torch.nn.functional.embedding_bag(
-        torch.from_numpy(rows).long(), table, mode="sum", padding_idx=0
-    )
-    without = np.zeros((len(rows), 24), np.float32)
-    sum_rows(rows, encoder.table.detach().numpy(), without)
-    for each in (sums.detach(), torch.from_numpy(without)):
-        torch.testing.assert_close(each, expected.detach())
-    slopes = torch.randn(sums.shape)
-    sums.backward(slopes)
-    expected.backward(slopes)
-    torch.testing.assert_close(encoder.table.grad, table.grad)
 
 
 @pytest.mark.parametrize("name", mostly_slow(RULES))
@@ -100,8 +80,9 @@ def test_scores_and_gradients_are_those_of_torch() -> None:
         else:
             rows = torch.from_numpy(move_rows_of(places.numpy(), masks.numpy(), rules)).long()
             sums = torch.nn.functional.embedding(rows, network.moves).sum(dim=2)
-            sums_of_rows = network.encoder(torch.from_numpy(rows_of(places.numpy(), rules)))
-            hidden = network.dense(torch.relu(sums_of_rows))[:, None, : network.units]
+            seen = torch.from_numpy(rows_of(places.numpy(), rules)).long()
+            own = torch.nn.functional.embedding(seen, network.encoder.table, padding_idx=0)
+            hidden = network.dense(torch.relu(own.sum(dim=1)))[:, None, : network.units]
             scores = torch.relu(hidden + sums) @ network.score
         torch.logsumexp(scores.masked_fill(~masks, -1e8), dim=1).sum().backward()
         gradients.append({name: each.grad for name, each in network.named_parameters()})

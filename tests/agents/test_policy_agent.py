@@ -1,9 +1,6 @@
 """Policies of any library as agents: they see and play the same as in their environment."""
 
-import os
 import pickle
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +24,7 @@ from four_seasons_env.experiments.workers import Workers
 from four_seasons_env.rules import RULES
 from tests.agents.players import HERE, seeded
 from tests.agents.policies import move_card, move_weights
-from tests.helpers import ROOT, mostly_slow, python_path
+from tests.helpers import mostly_slow, run_python
 
 
 def compared(out: Path, *names: str) -> pd.DataFrame:
@@ -62,11 +59,8 @@ def test_a_policy_plays_as_in_its_environment(env_id: str, arguments: dict[str, 
         observation, info = env.reset(options={"deal": deal})
         done = not info["action_mask"].any()
         while not done:
-            seen = observation
-            if not isinstance(seen, dict):
-                seen = {"observation": seen}
-            seen = {"observation": seen["observation"][None]}
-            action = by_sum(seen, info["action_mask"][None], np.random.default_rng(0))[0]
+            seen = observation["observation"] if isinstance(observation, dict) else observation
+            action = by_sum(seen[None], info["action_mask"][None], np.random.default_rng(0))[0]
             observation, _, terminated, truncated, info = env.step(int(action))
             done = terminated or truncated
         assert info["won"] == row.won
@@ -123,10 +117,8 @@ def test_evaluate_and_compare_play_the_same_games(tmp_path: Path) -> None:
 def test_options_of_a_policy() -> None:
     names = [f"own={HERE}:seeded@train_seed={seed}" for seed in (3, 5)]
     players = find_players(map(split_name, names), "czarina", ["deterministic"])
-    assert [(each.agent, each.train_seed, each.block) for each in players] == [
-        ("own", 3, 5),
-        ("own", 5, 5),
-    ]
+    described = [(each.agent, each.train_seed, each.block) for each in players]
+    assert described == [("own", 3, 5), ("own", 5, 5)]
     games = [play_game(name, "czarina", 10_000) for name in (*names, names[0])]
     assert games[0] == games[2] != games[1]
     both = find_players([split_name(f"{HERE}:both")], "czarina")[0]
@@ -151,16 +143,8 @@ def test_a_policy_is_pickled_as_a_function_is() -> None:
 def test_traceback_of_a_player_is_shown(name: str, line: str, own: bool, tmp_path: Path) -> None:
     """From a worker."""
     flags = ["--agents", f"mine={HERE}:{name}", "--deals", "10000-11001", "--n-jobs", "2"]
-    done = subprocess.run(
-        [sys.executable, "-m", "four_seasons_env", "compare", *flags, "--out", "out"],
-        cwd=tmp_path,
-        env=os.environ | python_path(ROOT),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 2, done.stderr
-    error, _, rest = done.stderr.partition("\n")
+    command = ["-m", "four_seasons_env", "compare", *flags, "--out", "out"]
+    error, _, rest = run_python(*command, cwd=tmp_path, status=2).partition("\n")
     assert error.startswith("error: ") and line in error
     assert rest.count("in first\n    return {}[") == own
     assert rest.startswith("Traceback (most recent call last):\n") == bool(rest) == own

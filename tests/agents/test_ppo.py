@@ -1,5 +1,6 @@
 """PPO on rule sets of every kind; its players score as its models do."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -23,11 +24,9 @@ pytestmark = pytest.mark.slow  # torch alone takes seconds to import
 DEFAULT = RULES["four-seasons"]
 
 
-def make(name: str, rules: Rules = DEFAULT, *overrides: str, seed: int = 0) -> Ppo:
+def make(name: str, rules: Rules = DEFAULT) -> Ppo:
     kind = get_learner(name)
-    given = {each.partition("=")[0] for each in overrides}
-    small = [each for each in SMALL_RUNS[name] if each.partition("=")[0] not in given]
-    learner = kind(rules, kind.read_settings([*small, *overrides]), seed)
+    learner = kind(rules, kind.read_settings(SMALL_RUNS[name]), seed=0)
     assert isinstance(learner, Ppo)
     return learner
 
@@ -36,16 +35,8 @@ def make(name: str, rules: Rules = DEFAULT, *overrides: str, seed: int = 0) -> P
     ("name", "rules"), [("next_deal_ppo", "pysolfc/florentine"), ("maskable_ppo", "corners")]
 )
 def test_algorithms_learn_other_rules(name: str, rules: str, tmp_path: Path) -> None:
-    run = Train(
-        out=tmp_path / "x",
-        agent=name,
-        rules=rules,
-        steps="96",
-        set=SMALL_RUNS[name],
-        validations=1,
-        validation_deals=4,
-    )
-    train(run)
+    run = Train(tmp_path / "x", agent=name, rules=rules, steps="96", set=SMALL_RUNS[name])
+    train(replace(run, validations=1, validation_deals=4))
     agent = make_agent(f"{name}:{run.out / 'best'}", rules)
     played = play_deals(agent, RULES[rules], range(TRAIN_FROM, TRAIN_FROM + 4))
     assert (played["moves"] > 0).all()
@@ -61,11 +52,11 @@ def test_every_seed_can_be_trained(name: str) -> None:
 
 
 def test_an_update_is_one_rollout_at_its_rate() -> None:
-    learner = make("maskable_ppo", DEFAULT, "games=2", "n_steps=8")
+    learner = make("maskable_ppo")
     rates = []
     for i, done in enumerate((0.0, 0.5, 1.0)):
         update = learner.update(done)
-        assert learner.steps == 16 * (i + 1)
+        assert learner.steps == learner.settings.games * learner.settings.n_steps * (i + 1)
         assert len(update.won) == len(update.cards_up)
         rates.append(update.records["train/learning_rate"])
         assert learner.model.policy.optimizer.param_groups[0]["lr"] == rates[-1]
@@ -99,11 +90,8 @@ def test_sb3_reads_a_saved_model(tmp_path: Path) -> None:
     model = MaskablePPO.load(tmp_path / "model", env=env)
     places, masks = env.reset(), env.action_masks()
     for each in (masks, None):
-        moves = [
-            one.predict(places, deterministic=True, action_masks=each)[0]
-            for one in (model, learner.model)
-        ]
-        assert (moves[0] == moves[1]).all()
+        how = {"deterministic": True, "action_masks": each}
+        assert (model.predict(places, **how)[0] == learner.model.predict(places, **how)[0]).all()
     assert masks[np.arange(len(masks)), model.predict(places, action_masks=masks)[0]].all()
     model.learn(64)
 
@@ -112,7 +100,8 @@ def test_the_player_scores_as_the_policy_does() -> None:
     """Compiled evaluation against torch's, on the same weights."""
     learner = make("next_deal_ppo")
     model, env = learner.model, learner.model.get_env()
-    for head in (model.policy.mlp_extractor.score, model.policy.mlp_extractor.value):
+    heads = model.policy.mlp_extractor.score, model.policy.mlp_extractor.value
+    for head in heads:
         torch.nn.init.normal_(head.weight)
     card, weights = learner.policy({})
     start = env.reset()
@@ -121,11 +110,8 @@ def test_the_player_scores_as_the_policy_does() -> None:
     seen = {name: torch.from_numpy(each) for name, each in start.items()}
     with torch.no_grad():
         encoded = model.policy.features_extractor(seen)
-        heads = [
-            head(encoded[..., :-1]).squeeze(-1).numpy()
-            for head in (model.policy.mlp_extractor.score, model.policy.mlp_extractor.value)
-        ]
+        outputs = [head(encoded[..., :-1]).squeeze(-1).numpy() for head in heads]
     used = seen["action_mask"].numpy().astype(bool)
     assert not np.isfinite(scores[~used]).any()
-    for ours, theirs in zip((scores, values), heads, strict=True):
+    for ours, theirs in zip((scores, values), outputs, strict=True):
         np.testing.assert_allclose(ours[used], theirs[used], rtol=1e-4, atol=1e-5)

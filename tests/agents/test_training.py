@@ -1,15 +1,10 @@
 """Learners: hyperparameters, seeds, the mean of weights, and play beside learning."""
 
-import time
-from typing import Any
-
-import numpy as np
 import pytest
 import torch
 
 from four_seasons_env.agents.planner.learner import PlannerLearner
 from four_seasons_env.agents.training import (
-    ThisProcess,
     WeightAverage,
     get_learner,
     make_settings,
@@ -67,38 +62,3 @@ def test_seeds_with_the_same_low_bits_differ() -> None:
     settings = PlannerLearner.read_settings(["layers=[4, 4, 4, 4]"])
     one, other = (PlannerLearner(RULES["four-seasons"], settings, seed) for seed in (0, 2**32))
     assert (one.network.dense.weight != other.network.dense.weight).any()
-
-
-class Beside(ThisProcess):
-    """Notes the weights that play; all but the first games wait until learning changes them."""
-
-    learner: PlannerLearner
-
-    def __init__(self) -> None:
-        self.weights: list[np.ndarray] = []
-
-    def over_deals(self, function: Any, about: Any, deals: Any, shared: Any) -> list[Any]:
-        self.weights.append(next(iter(shared.values())).copy())
-        deadline = time.monotonic() + 300  # learning compiles
-        while len(self.weights) > 1 and (self.learned() == self.weights[-1]).all():
-            assert time.monotonic() < deadline
-            time.sleep(0.01)
-        return super().over_deals(function, about, deals, shared)
-
-    def learned(self) -> np.ndarray:
-        return next(iter(self.learner.network.state_dict().values())).numpy()
-
-
-def test_the_planner_plays_while_it_learns() -> None:
-    settings = PlannerLearner.read_settings(
-        ["games=2", "positions=10", "expansions=5", "batch_size=8", "layers=[4, 4, 4, 4]"]
-    )
-    pool = Beside()
-    pool.learner = PlannerLearner(RULES["four-seasons"], settings, 0, pool)
-    for _ in range(3):
-        pool.learner.update(0.0)
-    # Each update but the first plays once, by the weights of the update before.
-    initial, also_initial, after_one, after_two = pool.weights
-    np.testing.assert_array_equal(initial, also_initial)
-    assert (after_one != initial).any()
-    assert (after_two != after_one).any()

@@ -16,6 +16,7 @@ from four_seasons_env.experiments.studies.census import COLUMNS, Census, census,
 from four_seasons_env.experiments.summary import summarise
 from four_seasons_env.experiments.tables import as_text
 from four_seasons_env.experiments.workers import Workers
+from tests.experiments.test_summary import played
 
 ALONE = Workers(n_jobs=1)
 
@@ -39,12 +40,6 @@ def test_a_census_retries_open_deals(tmp_path: Path, capsys) -> None:
     assert (solved["status"] != "unknown").sum() > 100
 
 
-def played(agent: str, play: str, seed: int | None, won: list[int]) -> pd.DataFrame:
-    rows = {"agent": agent, "play": play, "rules": "r", "train_seed": seed, "moves": 10}
-    rows |= {"deal": range(len(won)), "won": np.array(won, bool), "cards_up": np.array(won) * 52}
-    return pd.DataFrame(rows | {"seconds": 0.001})
-
-
 STATUSES = ["won"] * 6 + ["lost"] * 2 + ["unknown"] * 2
 
 
@@ -66,14 +61,16 @@ def test_deals_decided_in_seconds() -> None:
 
 def test_the_ceiling_by_hand() -> None:
     """Ten deals: six can be won, two are open. Each open deal was won by one of the seeds."""
+    games = [
+        ("heuristic", "deterministic", None, [1, 1, 1, 0, 0, 0, 0, 0, 1, 0]),
+        ("ppo", "deterministic", 0, [1, 1, 0, 0, 0, 0, 0, 0, 1, 0]),
+        ("ppo", "deterministic", 1, [1, 0, 1, 1, 1, 1, 0, 0, 0, 1]),
+        ("ppo", "stochastic", 0, [0, 0, 0, 0, 0, 0, 0, 0, 1, 0]),
+        ("ppo", "stochastic", 1, [0, 0, 0, 0, 0, 1, 0, 0, 0, 0]),
+    ]
     results = pd.concat(
-        [
-            played("heuristic", "deterministic", None, [1, 1, 1, 0, 0, 0, 0, 0, 1, 0]),
-            played("ppo", "deterministic", 0, [1, 1, 0, 0, 0, 0, 0, 0, 1, 0]),
-            played("ppo", "deterministic", 1, [1, 0, 1, 1, 1, 1, 0, 0, 0, 1]),
-            played("ppo", "stochastic", 0, [0, 0, 0, 0, 0, 0, 0, 0, 1, 0]),
-            played("ppo", "stochastic", 1, [0, 0, 0, 0, 0, 1, 0, 0, 0, 0]),
-        ]
+        played(agent, won, 52 * np.array(won), seed).assign(play=play, rules="r")
+        for agent, play, seed, won in games
     )
     summary = summarise(results)
     table = with_ceiling(summary, results, solved())
@@ -97,18 +94,13 @@ def test_the_ceiling_by_hand() -> None:
 
 
 def test_compare_and_report_show_the_ceiling(tmp_path: Path) -> None:
-    deals = f"{TRAIN_FROM}-{TRAIN_FROM + 3}"
-    folder = tmp_path / "c"
+    folder, deals = tmp_path / "c", range(TRAIN_FROM, TRAIN_FROM + 4)
     folder.mkdir()
-    known = pd.DataFrame({"rules": "four-seasons", "deal": range(TRAIN_FROM, TRAIN_FROM + 4)})
-    known["status"] = ["won", "won", "lost", "unknown"]
-    known.to_csv(folder / "results.csv", index=False)
-    run = Compare(
-        tmp_path / "y", ["random", "heuristic"], deals=deals, census=folder, workers=ALONE
-    )
+    known = {"rules": "four-seasons", "deal": deals, "status": ["won", "won", "lost", "unknown"]}
+    pd.DataFrame(known).to_csv(folder / "results.csv", index=False)
+    run = Compare(tmp_path / "y", ["random", "heuristic"], census=folder, workers=ALONE)
+    run.deals = f"{deals[0]}-{deals[-1]}"
     compare(run)
-    summary = pd.read_csv(run.out / "summary.csv")
-    assert list(summary["agent"]) == ["random", "heuristic", "ceiling"]
     row = "| ceiling | - | - | - | 50.00 to 75.00 | - |"
     assert row in (run.out / "table.md").read_text()
     page = report(Report([run.out], folder)).read_text()

@@ -98,17 +98,6 @@ def test_a_reader_that_leaves_ends_the_command(arguments: list[str]) -> None:
     assert (done.returncode, done.stderr) == (1, b"")
 
 
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is full")
-@pytest.mark.parametrize("arguments", [["rules"], ["train", "--help"]])
-def test_a_full_disk_is_one_line(arguments: list[str]) -> None:
-    command = [sys.executable, "-m", "four_seasons_env", *arguments]
-    with Path("/dev/full").open("w") as full:
-        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, cwd=ROOT, check=False)
-    (line,) = done.stderr.decode().splitlines()
-    assert done.returncode == 2
-    assert line.startswith("error: ") and line.endswith("No space left on device")
-
-
 @pytest.mark.slow
 def test_a_file_named_like_a_module_of_python(tmp_path: Path) -> None:
     """It lies in the folder of the user, where workers start."""
@@ -131,10 +120,12 @@ def test_other_signals_stop_as_ctrl_c_does(name: str, capsys) -> None:
         signal.raise_signal(number)
 
     def unheard(*_: object) -> None:
-        """Replace what `nohup` has set, and let a failure not end the tests."""
+        """Let a failure not end the tests."""
 
-    own = signal.signal(number, unheard)
+    own = signal.signal(number, signal.SIG_IGN)
     try:
+        run_command([], killed, Flags, None)  # what `nohup` ignores stays ignored
+        signal.signal(number, unheard)
         with pytest.raises(SystemExit) as status:
             run_command([], killed, Flags, None)
         assert status.value.code == 130
@@ -142,15 +133,6 @@ def test_other_signals_stop_as_ctrl_c_does(name: str, capsys) -> None:
         assert signal.getsignal(number) is unheard
     finally:
         signal.signal(number, own)
-
-
-def test_ignored_signals_stay_ignored() -> None:
-    """The command `nohup` does so."""
-    before = signal.signal(signal.SIGTERM, signal.SIG_IGN)
-    try:
-        run_command([], lambda _: signal.raise_signal(signal.SIGTERM), Flags, None)
-    finally:
-        signal.signal(signal.SIGTERM, before)
 
 
 SMALL = ("--set", "positions=20", "expansions=5", "ending_positions=50", "ending_expansions=20")
@@ -198,11 +180,8 @@ def test_ctrl_c_in_all_processes_is_one_line(command: str, tmp_path: Path) -> No
         assert process.poll() is None
         time.sleep(0.5)
     if command == "train":
-        assert (
-            start(command, ["--resume"], out)
-            .communicate()[1]
-            .endswith(f"is in use by process {process.pid} on {platform.node()}\n")
-        )
+        refused = start(command, ["--resume"], out).communicate()[1]
+        assert refused.endswith(f"is in use by process {process.pid} on {platform.node()}\n")
     os.killpg(process.pid, signal.SIGINT)
     printed = process.communicate(timeout=120)[1]
     assert process.returncode == 130, printed

@@ -6,24 +6,22 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 
-from four_seasons_env.agents.names import split_name
-from four_seasons_env.agents.policy_files import load_policy, save_policy
-from four_seasons_env.agents.registry import bundled_weights
-from four_seasons_env.agents.scripted.random_agent import RandomAgent
+from four_seasons_env.agents.policy_files import save_policy
 from four_seasons_env.engine.deals import TRAIN_FROM
 from four_seasons_env.experiments.compare import Compare, compare, play_all
 from four_seasons_env.experiments.comparison import COLUMNS, read_results
 from four_seasons_env.experiments.folders import DONE, PROGRESS, RUN, STEPS, read_table
 from four_seasons_env.experiments.play import play_game
-from four_seasons_env.experiments.players import Player, find_players
-from four_seasons_env.experiments.report import Report, _curve, report
+from four_seasons_env.experiments.report import Report, report
 from four_seasons_env.experiments.verify import Verify, verify
 from four_seasons_env.experiments.workers import Workers
 from four_seasons_env.records import Record, parse_record, read_lines
 from four_seasons_env.rules import RULES
+from tests.agents.policies import move_card, move_weights
 
 ALONE = Workers(n_jobs=1)
 DEALS = f"{TRAIN_FROM}-{TRAIN_FROM + 9}"
@@ -31,10 +29,6 @@ DEALS = f"{TRAIN_FROM}-{TRAIN_FROM + 9}"
 
 def comparison(out: Path, *agents: str, deals: str = DEALS) -> Compare:
     return Compare(out=out, agents=list(agents), deals=deals, play=["deterministic"], workers=ALONE)
-
-
-SEEDS = [("first", 0), ("again", 0), ("other", 1)]
-"""Folders of comparisons and their seeds."""
 
 
 def without_times(results: pd.DataFrame) -> pd.DataFrame:
@@ -55,15 +49,21 @@ def test_a_comparison_may_grow(copied: Compare) -> None:
     assert sum(map(len, parts)) == 180, "files of blocks that have grown are deleted"
 
 
-class Drawing(RandomAgent):
-    """Plays at random, many games at once."""
+class Drawing:
+    """Chooses by a random number and by the first card of the reshuffled stock."""
 
     plays = ("stochastic",)
     block = 8
 
+    def act(self, games: np.ndarray, masks: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        cards = games["deck"][np.arange(len(games)), np.minimum(games["dealt"], 51)]
+        numbers = cards + rng.integers(0, 52, len(games))
+        legal = [np.flatnonzero(mask) for mask in masks]
+        return np.array([each[n % len(each)] for each, n in zip(legal, numbers, strict=True)])
+
 
 def test_any_range_of_deals_gives_the_same_games(tmp_path: Path) -> None:
-    """Also for agents that draw random numbers, and for a folder that grows at both ends."""
+    """Also in a folder that grows at both ends."""
     name = f"mine={__name__}:Drawing"
     run = replace(comparison(tmp_path / "all", name), deals="16-31", record=True)
     rows = without_times(play_all(run)).set_index("deal", drop=False)
@@ -80,7 +80,8 @@ def test_any_range_of_deals_gives_the_same_games(tmp_path: Path) -> None:
 
 
 def test_the_seed_decides_the_games(tmp_path: Path) -> None:
-    runs = [replace(comparison(tmp_path / name, "random"), seed=seed) for name, seed in SEEDS]
+    run, seeds = comparison(tmp_path, "random"), {"first": 0, "again": 0, "other": 1}
+    runs = [replace(run, out=tmp_path / name, seed=seed) for name, seed in seeds.items()]
     first, again, other = (play_all(run)["moves"].tolist() for run in runs)
     assert first == again != other
 
@@ -95,29 +96,16 @@ def read_games(folder: Path) -> Iterator[Record]:
 # --- what makes a player --------------------------------------------------------------------------
 
 
-def test_options_and_weights_make_a_player(tmp_path: Path) -> None:
-    """Also the weights of an agent that an option names."""
-    for folder, changed in (("one", False), ("two", False), ("three", True)):
-        card, weights = load_policy(
-            bundled_weights("maskable_ppo", "four-seasons"), "maskable_ppo", RULES["four-seasons"]
-        )
-        if changed:
-            weights = {name: 2 * each for name, each in weights.items()}
-        save_policy(tmp_path / folder, card, weights)
-
-    def player(name: str) -> Player:
-        (found,) = find_players([split_name(f"A={name}")], "four-seasons", ["deterministic"])
-        return found
-
-    for name in ("maskable_ppo:{}", "finisher@base=maskable_ppo:{}"):
-        one, two, three = (player(name.format(tmp_path / each)) for each in ("one", "two", "three"))
-        assert one.weights == two.weights != three.weights
-    assert player(f"maskable_ppo:{tmp_path}/one").method == ("maskable_ppo", "")
-    assert player("finisher@ending_positions=9").method == ("finisher", "ending_positions=9")
-    run = comparison(tmp_path / "x", f"A=maskable_ppo:{tmp_path}/one")
-    play_all(run)
-    with pytest.raises(ValueError, match=r"with other weights of maskable_ppo:.*three: choose a"):
-        play_all(replace(run, agents=[f"A=maskable_ppo:{tmp_path}/three"]))
+@pytest.mark.parametrize("agent", ["maskable_ppo", "finisher@base=maskable_ppo"])
+def test_weights_make_a_player(tmp_path: Path, agent: str) -> None:
+    """Also those of an agent that an option names."""
+    card, weights = move_card(RULES["four-seasons"]), move_weights()
+    save_policy(tmp_path / "net", card, weights)
+    run = comparison(tmp_path / "x", f"A={agent}:{tmp_path}/net", deals=str(TRAIN_FROM))
+    assert play_all(run).equals(play_all(run)), "the games are played once"
+    save_policy(tmp_path / "net", card, {name: 2 * each for name, each in weights.items()})
+    with pytest.raises(ValueError, match=f"with other weights of {agent}:.*: choose a new folder"):
+        play_all(run)
 
 
 # --- labels ---------------------------------------------------------------------------------------
@@ -163,16 +151,12 @@ def empty(path: Path) -> None:
     path.write_bytes(b"")
 
 
-def gone(path: Path) -> None:
-    path.unlink()
-
-
 def doubled(path: Path) -> None:
     header, *rows = path.read_text().splitlines(keepends=True)
     path.write_text("".join([header, *rows, *rows]))
 
 
-@pytest.mark.parametrize("damage", [cut, empty, doubled, gone])
+@pytest.mark.parametrize("damage", [cut, empty, doubled, Path.unlink])
 def test_damaged_part_is_played_again(copied: Compare, damage: Callable[[Path], None]) -> None:
     before = read_results(copied.out)
     part, kept = sorted(copied.out.glob("parts/*/*/*.csv"))
@@ -201,8 +185,6 @@ def test_report_has_the_answer_first(compared: Compare, tmp_path: Path) -> None:
     page = report(Report([learned, compared.out])).read_text()
     assert page.index("Games won under") < page.index("<h2>four-seasons") < page.index("Learning")
     assert "<td>37.50</td>" in page.partition("Learning czarina")[2]
-    curve = _curve(learned, run)
-    assert curve[["spent", "win_rate"]].to_numpy().tolist() == [[1.0, 0.25], [2.0, 0.375]]
 
 
 def test_report_shows_curves_of_other_programs(tmp_path: Path) -> None:

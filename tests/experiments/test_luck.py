@@ -13,16 +13,11 @@ from four_seasons_env.experiments.compare import Compare, compare, play_all
 from four_seasons_env.experiments.comparison import COLUMNS, read_manifest
 from four_seasons_env.experiments.folders import read_table
 from four_seasons_env.experiments.summary import peeking
-from four_seasons_env.experiments.workers import Workers
 from four_seasons_env.game import Game
 from four_seasons_env.records import read_records
 from four_seasons_env.rules import RULES
 from four_seasons_env.solver import solve
 from tests.helpers import ROOT
-
-ALONE = Workers(n_jobs=1)
-DEALS = f"{TRAIN_FROM}-{TRAIN_FROM + 2}"
-
 
 # --- peekers
 
@@ -58,25 +53,21 @@ def lucky(compared: Compare, tmp_path_factory: pytest.TempPathFactory) -> Compar
     return run
 
 
-def test_compare_stores_the_luck_of_each_game(lucky):
-    results = read_table(lucky.out / "results.csv")
-    assert list(results) == [*COLUMNS, *LUCK]
-    assert results[list(LUCK)].notna().all(axis=None)
-    assert read_manifest(lucky.out).luck == {"four-seasons": LuckMeter(RULES["four-seasons"]).name}
-    assert "won % luck-adjusted [95%]" in (lucky.out / "table.md").read_text()
-    assert "luck z (p)" in (lucky.out / "table.md").read_text()
-
-
 def test_luck_can_be_checked(lucky):
     """The columns of luck follow from the recorded games, and the test for peeking from them."""
-    results = read_table(lucky.out / "results.csv").query("agent == 'heuristic'")
+    results = read_table(lucky.out / "results.csv")
+    assert list(results) == [*COLUMNS, *LUCK]
+    results = results.query("agent == 'heuristic'")
     (path,) = lucky.out.glob("parts/*/heuristic-*/*.jsonl.gz")
     meter = LuckMeter(RULES["four-seasons"])
+    assert read_manifest(lucky.out).luck == {"four-seasons": meter.name}
     measured = [meter.measure(game.start(), game.moves) for game in read_records(path)]
     assert results[list(LUCK)].to_numpy() == pytest.approx(np.array(measured), abs=1e-6)
     z = results["luck"].sum() / results["luck_variance"].sum() ** 0.5
     summary = read_table(lucky.out / "summary.csv").set_index("agent")
     assert summary["luck_z"]["heuristic"] == pytest.approx(z, rel=1e-4)
+    table = (lucky.out / "table.md").read_text()
+    assert "won % luck-adjusted [95%]" in table and "luck z (p)" in table
 
 
 def test_luck_can_be_added_later(lucky, tmp_path):

@@ -6,13 +6,12 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from four_seasons_env.experiments.workers import Pool, Workers, started_pool
+from four_seasons_env.experiments.workers import Workers, started_pool
 from tests.helpers import ROOT
 
 
@@ -33,46 +32,29 @@ def dies(_: int, __: dict) -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 
 
-@pytest.fixture(scope="module")
-def pool() -> Iterator[Pool]:
-    with started_pool(Workers(n_jobs=2)) as started:
-        yield started
-
-
 def test_a_single_worker_is_this_process() -> None:
     with started_pool(Workers(n_jobs=1)) as pool:
         assert (pool.size, str(pool)) == (1, "in this process")
-        assert pool.map(total, [1, 2], {"a": np.ones(3)}) == [
-            (4.0, os.getpid()),
-            (5.0, os.getpid()),
-        ]
+        answers = pool.map(total, [1, 2], {"a": np.ones(3)})
+        assert answers == [(4.0, os.getpid()), (5.0, os.getpid())]
         assert pool.core_seconds == 0
         assert pool.over_deals(named, "x", range(9), {}) == [("x", [*range(9)])]
 
 
 @pytest.mark.slow
-def test_workers_stay_and_get_present_values(pool: Pool) -> None:
+def test_workers_stay_and_get_present_values() -> None:
     """joblib recognises sent arrays by identity; a changed array must be sent again."""
-    assert (pool.size, str(pool)) == (2, "by 2 workers (loky)")
-    large, small = np.ones(100_000, np.float32), np.ones(2)
-    seen = set()
-    for factor in range(1, 4):
-        answers = pool.map(total, range(20), {"large": large, "small": small})
-        assert [value for value, _ in answers] == [
-            task + 100_000 * factor + 2 for task in range(20)
-        ]
-        seen |= {process for _, process in answers}
-        large += 1
+    large, seen = np.ones(100_000, np.float32), set()
+    with started_pool(Workers(n_jobs=2)) as pool:
+        assert (pool.size, str(pool)) == (2, "by 2 workers (loky)")
+        for factor in range(1, 4):
+            answers = pool.map(total, range(20), {"large": large, "small": np.ones(2)})
+            expected = [task + 100_000 * factor + 2 for task in range(20)]
+            assert [value for value, _ in answers] == expected
+            seen |= {process for _, process in answers}
+            large += 1
     assert len(seen) <= 2
     assert os.getpid() not in seen
-
-
-@pytest.mark.slow
-def test_arrays_leave_no_files(tmp_path: Path, monkeypatch) -> None:
-    monkeypatch.setenv("JOBLIB_TEMP_FOLDER", str(tmp_path))
-    with started_pool(Workers(n_jobs=2)) as pool:
-        pool.map(total, range(3), {"a": np.ones(2_000_000, np.float32)})
-        assert not any(path.is_file() for path in tmp_path.rglob("*"))
 
 
 @pytest.mark.slow

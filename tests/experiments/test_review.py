@@ -55,30 +55,6 @@ def test_verdicts_are_those_of_the_solver():
     assert lost >= 3
 
 
-class Asked(list[Game]):
-    """Positions, and which of them the solver was asked about."""
-
-    def __init__(self, positions: list[Game]) -> None:
-        super().__init__(positions)
-        self.places = set[int]()
-
-    def __getitem__(self, at):
-        self.places.add(at)
-        return super().__getitem__(at)
-
-
-def test_few_answers_decide_all_positions():
-    """Those of a bisection, beside the first and the last position."""
-    longest = 0
-    for deal in range(30):
-        asked = Asked(small_game(deal))
-        verdicts = judge(asked)
-        if UNKNOWN not in verdicts:
-            assert len(asked.places) <= 2 + 2 * len(asked).bit_length()
-            longest = max(longest, len(asked))
-    assert longest > 40
-
-
 def test_limits_hold():
     none = judge([Game(deal=17) for _ in range(40)], seconds=0.0)
     assert none == [UNKNOWN] * 40
@@ -100,14 +76,10 @@ def test_useless_last_moves_are_omitted():
 # --- the page -------------------------------------------------------------------------------------
 
 
-def lost_game() -> Record:
-    """A game that the heuristic loses late."""
-    return play_game("heuristic", "four-seasons", 10_003)
-
-
 @pytest.fixture(scope="module")
 def reviewed() -> Reviewed:
-    return review_game(lost_game(), seconds=3.0)
+    """A game that the heuristic loses late."""
+    return review_game(play_game("heuristic", "four-seasons", 10_003), seconds=3.0)
 
 
 def page_data(page: str) -> dict:

@@ -71,12 +71,8 @@ def test_bundled_policy_plays_nearly_alike(tmp_path: Path) -> None:
     run("bundle", str(tmp_path / "one"), "--out", str(tmp_path / "small"), "--deals", "4")
     one, small = (value_at_opening(tmp_path / name) for name in ("one", "small"))
     assert small == pytest.approx(one, abs=0.01)
-    assert load_policy(tmp_path / "small", "planner", RULES["four-seasons"])[0].layers == [
-        8,
-        4,
-        8,
-        8,
-    ]
+    kept, _ = load_policy(tmp_path / "small", "planner", RULES["four-seasons"])
+    assert kept.layers == learned.layers
 
 
 def value_at_opening(policy: Path) -> float:

@@ -5,6 +5,7 @@ import json
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -20,14 +21,6 @@ from tests.agents.players import HERE
 def games_in(folder: Path, player: str = "heuristic") -> Path:
     (path,) = folder.glob(f"parts/*/{player}-*/*.jsonl.gz")
     return path
-
-
-def lines_of(path: Path) -> list[str]:
-    return gzip.decompress(path.read_bytes()).decode().splitlines()
-
-
-def forge(path: Path, lines: list[str]) -> None:
-    path.write_bytes(gzip.compress("\n".join(lines).encode()))
 
 
 def forge_results(folder: Path, change: Callable[[pd.DataFrame], pd.DataFrame]) -> None:
@@ -55,63 +48,44 @@ def cut(path: Path) -> None:
     path.write_bytes(path.read_bytes()[:-60])
 
 
-def gone(path: Path) -> None:
-    path.unlink()
-
-
-def one_less(path: Path) -> None:
-    forge(path, lines_of(path)[:-1])
-
-
-def doubled(path: Path) -> None:
-    lines = lines_of(path)
-    forge(path, [*lines, lines[3]])
-
-
-def changed(**fields: object) -> Callable[[Path], None]:
-    """Another value in the third game."""
+def with_lines(change: Callable[[list[str]], list[str]]) -> Callable[[Path], None]:
+    """Other lines in a file of games."""
 
     def harm(path: Path) -> None:
-        lines = lines_of(path)
-        lines[2] = json.dumps(json.loads(lines[2]) | fields)
-        forge(path, lines)
+        lines = gzip.decompress(path.read_bytes()).decode().splitlines()
+        path.write_bytes(gzip.compress("\n".join(change(lines)).encode()))
 
     return harm
 
 
-def moves_changed(change: Callable[[list[str]], list[str]]) -> Callable[[Path], None]:
-    """Other moves in a lost game with an unchanged result."""
+def with_record(**fields: Any) -> Callable[[Path], None]:
+    """Other values in the third game; functions are called with the former value."""
 
-    def harm(path: Path) -> None:
-        lines = lines_of(path)
-        at = next(i for i, line in enumerate(lines) if json.loads(line)["result"] == "lost")
-        record = json.loads(lines[at])
-        lines[at] = json.dumps(record | {"moves": change(record["moves"])})
-        forge(path, lines)
+    def change(lines: list[str]) -> list[str]:
+        record = json.loads(lines[2])
+        for name, value in fields.items():
+            record[name] = value(record[name]) if callable(value) else value
+        return [*lines[:2], json.dumps(record), *lines[3:]]
 
-    return harm
+    return with_lines(change)
 
 
-def broken_off(path: Path) -> None:
-    lines = lines_of(path)
-    record = json.loads(lines[0])
-    lines[0] = json.dumps(record | {"moves": record["moves"][:10], "result": "open"})
-    forge(path, lines)
+one_less = with_lines(lambda lines: lines[:-1])
 
 
 @pytest.mark.parametrize(
     ("harm", "message"),
     [
         (cut, "is damaged after line"),
-        (gone, "deals without a game: 20, the first is 4294967296"),
+        (Path.unlink, "deals without a game: 20, the first is 4294967296"),
         (one_less, "deals without a game: 1, the first is 4294967315"),
-        (doubled, "line 21: deal 4294967299 occurs twice"),
-        (changed(rules="czarina"), "line 3: "),
-        (changed(player="ada"), "was played by 'ada', not 'heuristic'"),
-        (changed(moves=[], result="won"), "the moves end in 'open', the record says 'won'"),
-        (changed(undone=1), "cards taken back"),
-        (moves_changed(lambda moves: ["W>F", *moves]), "not a game by its rules"),
-        (broken_off, "breaks off after 10 moves"),
+        (with_lines(lambda all: [*all, all[3]]), "line 21: deal 4294967299 occurs twice"),
+        (with_record(rules="czarina"), "line 3: "),
+        (with_record(player="ada"), "was played by 'ada', not 'heuristic'"),
+        (with_record(moves=[], result="won"), "the moves end in 'open', the record says 'won'"),
+        (with_record(undone=1), "cards taken back"),
+        (with_record(moves=lambda moves: ["W>F", *moves]), "not a game by its rules"),
+        (with_record(moves=lambda moves: moves[:10], result="open"), "breaks off after 10 moves"),
     ],
 )
 def test_edited_games_are_found(
@@ -172,7 +146,7 @@ def test_games_do_not_depend_on_workers(tmp_path: Path) -> None:
 
 
 def test_missing_games_are_played(compared: Compare, copied: Compare) -> None:
-    gone(games_in(copied.out))
+    games_in(copied.out).unlink()
     kept = games_in(copied.out, "A").stat().st_mtime_ns
     play_all(copied)
     assert games_in(copied.out).read_bytes() == games_in(compared.out).read_bytes()

@@ -22,20 +22,15 @@ SETTINGS = [
 ]
 
 
-@pytest.mark.parametrize(
-    "settings",
-    SETTINGS,
-    ids=lambda settings: str(getattr(settings["rules"], "name", settings["rules"])),
-)
+@pytest.mark.parametrize("settings", SETTINGS, ids=lambda settings: settings["rules"].name)
 def test_plays_as_dummy_environments(settings):
     """Bit for bit as Stable-Baselines3's own batch of single environments."""
     env = FourSeasonsVecEnv(GAMES, seed=50, **settings)
     dummy = DummyVecEnv([lambda: Monitor(FourSeasonsEnv(**settings))] * GAMES)
     dummy.seed(50)
     assert same(env.reset(), dummy.reset())
-    assert [info["deal"] for info in env.reset_infos] == [
-        info["deal"] for info in dummy.reset_infos
-    ]
+    deals = [[info["deal"] for info in each.reset_infos] for each in (env, dummy)]
+    assert deals[0] == deals[1]
     rng, ended = np.random.default_rng(0), []
     for _ in range(120):
         masks = env.action_masks()
@@ -86,13 +81,10 @@ def test_answers_as_dummy_environments(native):
         assert env.has_attr(name) == dummy.has_attr(name)
     if env.has_attr("moves_of"):
         assert env.env_method("moves_of", 0) == dummy.env_method("moves_of", 0)
-    for deals in (range(20_000, 20_100), [10_007], None):
-        for each in (env, dummy):
-            assert each.env_method("set_deals", deals) == [None] * 3
-            each.seed(6)
-            each.reset()
-        both = [[info["deal"] for info in each.reset_infos] for each in (env, dummy)]
-        assert both[0] == both[1]
+    for each in (env, dummy):
+        assert each.env_method("set_deals", [10_007]) == [None] * 3
+        each.reset()
+        assert {info["deal"] for info in each.reset_infos} == {10_007}
     deck = " ".join(deck_with("2S 8H 4S JD 6H 2C 9C TD"))
     for options in ({"deck": deck}, [{"game": Game(deal=i)} for i in range(3)]):
         for each in (env, dummy):
@@ -109,8 +101,6 @@ def test_what_one_game_cannot_do():
     assert is_masking_supported(env)
     with pytest.raises(AttributeError, match="did you mean 'render'"):
         env.env_method("render_all")
-    with pytest.raises(AttributeError, match="use that of the batch"):
-        env.env_method("step", 0)
     with pytest.raises(AttributeError, match="cannot set 'rules'"):
         env.set_attr("rules", "czarina")
     with pytest.raises(ValueError, match="set_deals replaces the deals of all games"):
@@ -122,7 +112,6 @@ def test_what_one_game_cannot_do():
         env.reset()
     assert env.env_is_wrapped(Monitor) == [True] * 3
     assert env.env_is_wrapped(gym.Wrapper, indices=[0]) == [False]
-    env.close()
 
 
 def test_videos_are_recorded(tmp_path):

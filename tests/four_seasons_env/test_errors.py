@@ -42,14 +42,9 @@ Row = tuple[Any, type[Exception], str]
 # --- arguments of environments ------------------------------------------------------------------
 
 ENVIRONMENTS: list[tuple[Callable[..., Any], list[Row]]] = [
+    *((kind, [({"rules": "czarena"}, ValueError, "did you mean 'czarina'")]) for kind in KINDS),
     *(
-        (
-            kind,
-            [
-                ({"rules": "czarena"}, ValueError, "unknown rules 'czarena': did you mean 'czarin"),
-                ({"rule": 1}, TypeError, f"^{kind.__name__} has no argument 'rule': did you mean"),
-            ],
-        )
+        (kind, [({"rule": 1}, TypeError, f"^{kind.__name__} has no argument 'rule': did you mean")])
         for kind in KINDS
     ),
     (
@@ -60,18 +55,10 @@ ENVIRONMENTS: list[tuple[Callable[..., Any], list[Row]]] = [
             ({"render_mode": "ascii"}, ValueError, "unknown render_mode 'ascii': did you mean 'an"),
             ({"mask": "distinctive"}, ValueError, "unknown mask 'distinctive': did you mean 'dis"),
             ({"reward": "foundaton"}, ValueError, "did you mean 'foundation'"),
-            *(
-                (
-                    {"max_moves": each},
-                    ValueError,
-                    f"max_moves must be a positive integer, not {each}",
-                )
-                for each in (0, True, 2.0)
-            ),
+            ({"max_moves": 2.0}, ValueError, r"max_moves must be a positive integer, not 2\.0"),
             ({"allow_test_deals": "yes"}, ValueError, "unknown allow_test_deals 'yes'"),
             ({"deals": []}, ValueError, "deals must name one deal or more"),
             ({"deals": 17}, ValueError, "deals must be a range, a list or an array"),
-            ({"deals": "17"}, ValueError, "deals must be a range, a list or an array"),
             ({"deals": iter([17])}, ValueError, "deals must be a range, a list or an array"),
             ({"deals": [10_000, "17"]}, ValueError, "deal must be"),
             ({"deals": [10_000, 9_999]}, ValueError, "deal 9999 is a test deal"),
@@ -116,11 +103,8 @@ ENVIRONMENTS: list[tuple[Callable[..., Any], list[Row]]] = [
     (
         lambda wrapper, make: wrapper(make("CartPole-v1")).reset(),
         [
-            ((each, make), ValueError, r'returns no masks in info\["action_mask"\]')
-            for each, make in (
-                (MaskInObservation, gym.make),
-                (VectorMaskInObservation, gym.make_vec),
-            )
+            ((MaskInObservation, gym.make), ValueError, r'no masks in info\["action_mask"\]'),
+            ((VectorMaskInObservation, gym.make_vec), ValueError, "returns no masks in info"),
         ],
     ),
     (MaskInObservation, [(gym.make("Pendulum-v1"), ValueError, "actions must be Discrete")]),
@@ -132,11 +116,11 @@ ENVIRONMENTS: list[tuple[Callable[..., Any], list[Row]]] = [
 FULL = cards_in_order()
 LINE = {"rules": "four-seasons", "deal": 17, "moves": ["deal", "T3>T0"], "result": "open"}
 TOO_MANY = {"ranks": 4, "piles": 12, "base_from": "one_per_suit", "build": "none"}
+EMPTY = {"opening": "empty", "base_from": "first"}
 LIMITED = {"limited_redeal": True, "redeals": 1, "spaces": "before_dealing"}
 
 TEXTS: list[tuple[Callable[..., Any], list[Row]]] = [
-    (card_code, [(each, DeckError, f"unknown card '{each}'") for each in ("", "H", "11H", "1")]),
-    (card_code, [(each, DeckError, f"unknown card '{each}'") for each in ("6X", "6HH", "🂬")]),
+    (card_code, [(each, DeckError, f"unknown card '{each}'") for each in ("", "11H", "6HH", "🂬")]),
     (
         parse_deck,
         [
@@ -166,9 +150,7 @@ TEXTS: list[tuple[Callable[..., Any], list[Row]]] = [
             ("redeal", ValueError, "unknown move 'redeal' in 'four-seasons'"),
             ("0", ValueError, "unknown move '0'"),
             (-1, ValueError, "a move's number must be 0 to 31, not -1"),
-            (10**30, ValueError, "must be 0 to 31"),
             (1.0, TypeError, "a move must be a Move, its text or its number, not 1.0"),
-            (np.array([1]), TypeError, "1"),
         ],
     ),
     (
@@ -184,16 +166,8 @@ TEXTS: list[tuple[Callable[..., Any], list[Row]]] = [
             ({"base_from": "one_per_suit"}, ValueError, "use build='none'"),
             ({"runs": True, "build": "none"}, ValueError, "packs nothing"),
             ({"opening": "empty"}, ValueError, "opening='empty' .* use base_from='first'"),
-            (
-                {"opening": "empty", "base_from": "first", "spaces": "auto_stock"},
-                ValueError,
-                "fills them at once",
-            ),
-            (
-                {"opening": "empty", "base_from": "first", "reserve": True},
-                ValueError,
-                "use opening='fixed'",
-            ),
+            (EMPTY | {"spaces": "auto_stock"}, ValueError, "fills them at once"),
+            (EMPTY | {"reserve": True}, ValueError, "use opening='fixed'"),
             ({"reserve": True, "piles": 1}, ValueError, "use piles=2 or more"),
             ({"reserve": True, "spaces": "auto_waste"}, ValueError, "use spaces='optional'"),
             ({"limited_redeal": True}, ValueError, "use redeals=1, not 0"),
@@ -355,6 +329,12 @@ OPENING = deck_with("2S 8H 4S JD 6H 2C 9C TD")
 #       2S                      [2C]
 #   8H  4S  JD      the next cards of the stock are 9C, TD
 #       6H
+TWO_CARDS = small("czarina-1898", ranks=4, piles=1)
+ALL = ["deal"] * 46
+RUN = deck_with("5S 6H 9S JD KC 2C")
+SECOND_ROUND = deck_with("3C 2H 4S 2C 3H 2S 3S AD", ranks=4)
+REDEAL = ["deal"] * 14 + ["redeal"]
+FLORENTINE = deck_with("5H 9C 4D 8S 8D 2C 7C QD JS")
 
 
 @pytest.mark.parametrize(
@@ -364,35 +344,22 @@ OPENING = deck_with("2S 8H 4S JD 6H 2C 9C TD")
         (Rules(), OPENING, [], "T1>F", "the foundation starts with 2H, not 8H"),
         (Rules(), OPENING, [], "T0>T1", "2S does not go on 8H at T1"),
         (Rules(), OPENING, ["T0>F"], "T2>F", "4S does not follow 2S on its foundation"),
-        (
-            Rules(spaces="before_dealing"),
-            OPENING,
-            ["T0>F", "deal"],
-            "deal",
-            "a space must be filled from the waste before the next deal",
-        ),
+        (Rules(spaces="before_dealing"), OPENING, ["T0>F", "deal"], "deal", "a space must be fill"),
         (Rules(redeals=1), OPENING, [], "redeal", "the stock is not empty"),
-        (Rules(), OPENING, ["deal"] * 46, "deal", "the stock is empty"),
-        (
-            Rules(redeals=1),
-            OPENING,
-            ["deal"] * 46 + ["redeal"] + ["deal"] * 46,
-            "redeal",
-            "no redeal",
-        ),
+        (Rules(), OPENING, ALL, "deal", "the stock is empty"),
+        (Rules(redeals=1), OPENING, [*ALL, "redeal", *ALL], "redeal", "no redeal"),
         (Rules(worrying_back=True), OPENING, [], "F:S>T0", "there is no card at F:S"),
         (Rules(worrying_back=True), OPENING, [], "F:C>T0", "2C does not go on 2S at T0"),
-        (
-            Rules(runs=True),
-            deck_with("5S 6H 9S JD KC 2C"),
-            ["T0>T1"],
-            "T1>T2",
-            "no packed part of T1 with 5S on top fits 9S at T2",
-        ),
+        (Rules(runs=True), RUN, ["T0>T1"], "T1>T2", "no packed part of T1 with 5S on top fits 9S"),
+        (TWO_CARDS, SECOND_ROUND, REDEAL, "deal", "the next card is turned automatically"),
+        (TWO_CARDS, SECOND_ROUND, REDEAL, "W>F", ".*4S"),
+        ("florentine", FLORENTINE, ["deal"], "W>T2", ".*filled from the stock alone"),
+        ("florentine", FLORENTINE, ["deal"], "T2>T0", ".*goes to its foundation or to a"),
+        ("florentine", FLORENTINE, ["T3>T0"], "T1>T3", "a space is filled with the waste's card"),
     ],
 )
 def test_an_illegal_move_has_a_reason(
-    rules: Rules, deck: list[str], played: list[str], move: str, reason: str
+    rules: Rules | str, deck: list[str], played: list[str], move: str, reason: str
 ) -> None:
     game = Game(rules, deck=deck)
     for each in played:
@@ -490,7 +457,6 @@ IN_EPISODES = [
             (0.0, TypeError, r"must be an integer, not 0\.0"),
             ("deal", TypeError, "must be an integer, not 'deal'"),
             (-1, ValueError, "^action must be 0 to 31, not -1$"),
-            (10**30, ValueError, f"^action must be 0 to 31, not {2**63 - 1}$"),
         ]
     ),
     *(
@@ -506,19 +472,9 @@ IN_EPISODES = [
             (np.array([0, 2**64 - 1], np.uint64), ValueError, "^action in game 1 must be"),
         ]
     ),
-    (
-        [STRICT[0]],
-        lambda env: env.step(forbidden(env)),
-        IllegalMove,
-        "^action 1: W>F is not leg",
-    ),
+    ([STRICT[0]], lambda env: env.step(forbidden(env)), IllegalMove, "^action 1: W>F is not"),
     ([STRICT[1]], lambda env: env.step(forbidden(env)), IllegalMove, r"^action \d+ is not off"),
-    (
-        [STRICT[2]],
-        lambda env: env.step(np.array([0, forbidden(env)])),
-        IllegalMove,
-        r"^action \d+ in game 1: \S+ is not legal: \w+",
-    ),
+    ([STRICT[2]], lambda env: env.step([0, forbidden(env)]), IllegalMove, r"in game 1: \S+ is not"),
     ([SINGLE[1]], lambda env: env.moves_of(forbidden(env)), ValueError, "not offered"),
     ([SINGLE[1]], lambda env: env.moves_of("x"), TypeError, "an integer, not 'x'"),
     (MANY, lambda env: env.set_deals([10_000, 9_999]), ValueError, "deal 9999 is a test deal"),

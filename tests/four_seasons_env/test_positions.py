@@ -1,6 +1,5 @@
-"""The search for positions: the advice that orders it, and its limits."""
+"""The search for positions: the advice that orders it, term by term."""
 
-from collections.abc import Iterator
 from itertools import pairwise
 
 import pytest
@@ -8,19 +7,9 @@ import pytest
 from four_seasons_env.engine.deals import card_code
 from four_seasons_env.engine.jit import jit
 from four_seasons_env.engine.kernel import compile_rules
-from four_seasons_env.game import Game
 from four_seasons_env.positions.enumeration import advice
-from four_seasons_env.positions.search import new_search
-from tests.helpers import LINEAR, played_on, small
-
-
-def positions(rules, count: int, most: int) -> Iterator[Game]:
-    """Positions of random play, and one in which all cards but a few lie in the waste."""
-    yield from played_on(rules, count, most)
-    game = Game(rules, deal=0)
-    while len(game.stock) > 1 and "deal" in map(str, game.legal_moves()):
-        game.play("deal")
-    yield game
+from four_seasons_env.rules import Rules
+from tests.helpers import played_on, small
 
 
 @jit
@@ -28,11 +17,12 @@ def advise(games, rules):
     return advice(games[0], rules[0])
 
 
-@pytest.mark.parametrize(
-    "rules", [small("four-seasons", ranks=9, piles=4), LINEAR], ids=lambda rules: rules.name
-)
-def test_advice_is_its_documented_sum(rules) -> None:
-    for game in positions(rules, 8, 80):
+RULES = [small("four-seasons", ranks=9, piles=4), Rules(wrap="linear", name="linear")]
+
+
+@pytest.mark.parametrize("rules", RULES, ids=lambda rules: rules.name)
+def test_advice_is_its_documented_sum(rules: Rules) -> None:
+    for game in played_on(rules, 12, 80):
         record = game.record[0]
         level = record["level"].astype(int)
 
@@ -54,13 +44,3 @@ def test_advice_is_its_documented_sum(rules) -> None:
         breaks = sum((rank(b) - rank(a)) % rules.ranks != 1 for a, b in pairwise(waste))
         meant -= 0.5 * breaks
         assert advise(game.record, compile_rules(rules)) == pytest.approx(meant, abs=1e-4)
-
-
-def test_size_limit_of_a_search() -> None:
-    with pytest.raises(ValueError, match=r"a search may hold 1 to ([0-9,]+) positions") as refused:
-        new_search(LINEAR, 0)
-    most = int(str(refused.value).split(" to ")[1].split()[0].replace(",", ""))
-    search = new_search(LINEAR, most)
-    assert len(search.positions) == most == len(search.met.keys) // 2
-    with pytest.raises(ValueError, match=f"not {most + 1:,}"):
-        new_search(LINEAR, most + 1)

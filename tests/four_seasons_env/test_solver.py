@@ -87,6 +87,16 @@ def test_base_cards_that_come_back_host_cards() -> None:
     assert compare(rules, [TRAIN_FROM + 73])["won"] == 1
 
 
+@pytest.mark.parametrize(
+    ("row", "least"), [("four-seasons", 72), ("czarina", 46), ("florentine", 93)]
+)
+def test_many_of_100_deals_are_decided_soon(row: str, least: int) -> None:
+    """Features and schedule are advice: with a broken one the solver is right, but weaker."""
+    games = [Game(row, deal) for deal in range(TRAIN_FROM, TRAIN_FROM + 100)]
+    found = [solve(game, max_positions=20_000).status for game in games]
+    assert len(found) - found.count("unknown") >= least
+
+
 WIDER = [
     ("four-seasons", {"wrap": "linear"}, {"wrap": "unless_ace_base"}),
     ("four-seasons", {"spaces": "auto_waste"}, {"spaces": "optional"}),

@@ -1,10 +1,10 @@
 """`FourSeasonsText-v0`: what it shows and what it reads."""
 
 import copy
+import itertools
 import pickle
 import random
 import re
-import string
 from typing import Any
 
 import gymnasium as gym
@@ -50,11 +50,9 @@ def test_observation_shows_the_position() -> None:
         ("", ""),
         ("So:\n<answer>T3>T0</answer>\nGood luck!", "T3>T0"),
         ("<answer>T3&gt;T0, deal", "T3>T0 deal"),
-        ("<move>T3>T0</move>", "T3>T0"),
         (r"So $\boxed{\text{T3} \to \text{T0}}$.", "T3>T0"),
         (r"\(\boxed{T_3 \rightarrow T_{0}}\)", "T3>T0"),
         ("```text\nT3>T0\ndeal\n```\n", "T3>T0 deal"),
-        ("```T3>T0```", "T3>T0"),
         ("```\nT0: 6D\n```\nT3>T0", "T3>T0"),
         ('```json\n{"move": "T3>T0", "why": "a space"}\n```', "T3>T0"),
         ('{"moves":["T3>T0","deal"],"answers":1}', "T3>T0 deal"),
@@ -63,14 +61,11 @@ def test_observation_shows_the_position() -> None:
         ("<answer>deal</answer> No. Answer: T3>T0", "T3>T0"),
         ("Answer: deal\n\\boxed{T3>T0} or \\boxed{T4>T1}", "T4>T1"),
         ("The answer is **T3>T0**.", "T3>T0"),
-        ("The answer is T3>T0!", "T3>T0"),
         ("Final answer - T3>T0", "T3>T0"),
         ("My move: T3>T0, and then deal...", "T3>T0 deal"),
         ("First, T0 > F.\nThen I will play deal", "deal"),
         ("I like these:\n1. T3>T0\n2. deal", "T3>T0 deal"),
-        ("Answer:\n1) T3>T0\n2) deal\n", "T3>T0 deal"),
         ("- deal", "deal"),
-        ("T3>T0<|im_end|>", "T3>T0"),
         ("<think>deal?</think>T3>T0</s>", "T3>T0"),
         ("<think>End with 'Answer: deal'.\n\nFine.</think>\n\nT3>T0", "T3>T0"),
         ("<|start|>assistant<|channel|>final<|message|>deal<|return|>", "deal"),
@@ -78,10 +73,8 @@ def test_observation_shows_the_position() -> None:
         ("T\u200b3>T0\ufeff", "T3>T0"),
         ("\uff34\uff13\uff1e\uff34\uff10\uff0c\uff44\uff45\uff41\uff4c", "T3>T0 deal"),
         ("T3 \u2192 T0, T4 \u27f6 T1, W \u21d2 F, T0 \u27a1\ufe0f F", "T3>T0 T4>T1 W>F T0>F"),
-        ("T3 => T0, T4 \u2014> T1, W --> F", "T3>T0 T4>T1 W>F"),
         ("T3-T0, T4\u2013T1, W to F", "T3>T0 T4>T1 W>F"),
         ("\u201cT3>T0\u201d", "T3>T0"),
-        ("F:\u2665 > T3", "F:\u2665>T3"),
         # What is ambiguous is left for the player to clear up.
         ("not T3>T0", "not T3>T0"),
         ("T3>T0 or deal", "T3>T0 or deal"),
@@ -97,12 +90,9 @@ def test_words_of_a_reply(reply: str, words: str) -> None:
     ("reply", "words"),
     [
         ("2", "2"),
-        ('{"answer": 2}', "2"),
-        ("#2", "2"),
         ("Position 2", "2"),
         ("I choose the 2nd position.", "2"),
         ("Answer: \uff12<|eot_id|>", "2"),
-        ("(2)", "2"),
         ("Answer: 2\n\nIt frees T3.", "2"),
         ("Answer:\n2. T3>T0, deal", "2 T3>T0 deal"),
         ("2 or 3", "2 or 3"),
@@ -221,44 +211,6 @@ def test_transcript_is_a_chat(unit: str) -> None:
     assert replayed == pytest.approx(rewards)  # from Python 3.12 on, `sum` rounds less
 
 
-def nearly(move: str, rng: random.Random) -> str:
-    """A legal choice with small mistakes, or none."""
-    letters = list(rng.choice([move, move.lower(), move.replace(">", " -> ")]))
-    for _ in range(rng.choice([0, 1, 1, 2])):
-        at = rng.randrange(len(letters) + 1)
-        letters[at : at + rng.randrange(2)] = rng.choice(["", rng.choice(string.printable)])
-    text = "".join(letters)
-    return rng.choice([text, f"Answer: {text}", f"**Answer:** `{text}`.", f"{text}, deal, {text}"])
-
-
-@pytest.mark.parametrize("unit", UNITS)
-def test_each_reply_is_answered(unit: str) -> None:
-    rng = random.Random(1)
-    env = FourSeasonsTextEnv(unit=unit, tries=50)
-    done, legal = True, 0
-    for _ in range(300):
-        if done:
-            env.reset(seed=rng.randrange(2**32))
-        if unit == "move":
-            choices = [move.text for move in env.game.legal_moves()]
-        else:
-            choices = re.findall(r"^(\d+)\. ", env.message, re.MULTILINE)
-        reply = nearly(rng.choice(choices), rng)
-        observation, _, terminated, truncated, info = env.step(reply)
-        done = terminated or truncated
-        assert observation in env.observation_space
-        news = env.message.partition("\n\n")[0]
-        legal += not info["illegal"]
-        if info["illegal"] and not done and not info["moves"]:
-            (nearest,) = NEAREST.findall(news)
-            assert nearest in choices
-        elif info["moves"]:
-            assert news.startswith("Played: ")
-        elif not done:
-            raise AssertionError(f"{reply!r} was not answered")
-    assert legal > 15
-
-
 def test_copies_continue_alike() -> None:
     env = FourSeasonsTextEnv()
     env.reset(seed=3)
@@ -274,12 +226,24 @@ PIECES += ["#", "9", "T", "&gt;", "<", "\ufdfa", "\ud800", "\x00"]
 
 @pytest.mark.parametrize("unit", UNITS)
 @pytest.mark.parametrize("rules", ["four-seasons", "pysolfc/simplicity(piles=12)"])
-def test_any_observation_is_of_the_space(rules: str, unit: str) -> None:
-    rng = random.Random(2)
-    env = FourSeasonsTextEnv(rules, unit, tries=50)
-    replies = [piece * times for piece in PIECES for times in (340, 3000)]
-    replies += ["".join(rng.choices(PIECES, k=rng.choice([3, 30, 900]))) for _ in range(40)]
-    for reply in replies:
+def test_any_reply_is_answered(rules: str, unit: str) -> None:
+    """By the moves that were played, or by the nearest choice; also one with an odd piece in it."""
+    rng, env = random.Random(2), FourSeasonsTextEnv(rules, unit, tries=50)
+    pieces = [piece * times for piece in PIECES for times in (1, 340, 3000)]
+    pieces += ["".join(rng.choices(PIECES, k=rng.choice([3, 30, 900]))) for _ in range(40)]
+    for piece, inside in itertools.product(pieces, (False, True)):
         observation, _ = env.reset(options={"deal": 20_001})
         assert observation in env.observation_space
-        assert env.step(reply)[0] in env.observation_space
+        choices = [move.text for move in env.game.legal_moves()]
+        if unit == "position":
+            choices = re.findall(r"^(\d+)\. ", env.message, re.MULTILINE)
+        choice = rng.choice(choices)
+        reply = f"Answer: {choice[:1]}{piece}{choice[1:]}" if inside else piece
+        observation, *_, info = env.step(reply)
+        assert observation in env.observation_space
+        news = env.message.partition("\n\n")[0]
+        if info["moves"]:
+            assert news.startswith("Played: ")
+        else:
+            (nearest,) = NEAREST.findall(news)
+            assert nearest in choices and info["illegal"]
