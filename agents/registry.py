@@ -241,7 +241,7 @@ def make_plugin(place: str, rules: Rules, options: dict[str, Any]) -> Any:
     """Make an agent of another package; the options have been checked.
 
     Raises:
-        ValueError: if it has no `act`, or takes unknown masks.
+        ValueError: if it has no `act`, takes unknown masks, or its description is not text.
         RuntimeError: for an error in making it, which is its cause.
     """
     maker = load(place)
@@ -264,6 +264,11 @@ def make_plugin(place: str, rules: Rules, options: dict[str, Any]) -> Any:
         agent.mask = "legal"
     if agent.mask not in MASKS:
         raise ValueError(f"agent {place!r} has mask {agent.mask!r}: {nearest(agent.mask, MASKS)}")
+    for name in ("kind", "observation"):
+        if not isinstance(getattr(agent, name, ""), str):
+            raise ValueError(
+                f"{name} of agent {place!r} must be a text, not {getattr(agent, name)!r}"
+            )
     return agent
 
 

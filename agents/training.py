@@ -209,7 +209,7 @@ def _parse_yaml(text: str, what: str) -> Any:
     """The value of a YAML text; an error says what it is."""
     try:
         return yaml.load(text, _Loader)
-    except yaml.YAMLError as error:
+    except (yaml.YAMLError, ValueError) as error:  # ValueError: a date such as 2021-02-31
         raise ValueError(f"{what} is not YAML: {' '.join(str(error).split())}") from None
 
 

@@ -70,15 +70,21 @@ class Block:
 B = TypeVar("B", bound=Block)
 
 
+MOST_DEALS = 10_000_000
+"""Maximum number of deals of a run: its rows are kept in memory."""
+
+
 def split_deals(deals: str, size: int) -> list[range]:
     """Split a range of deals such as "0-9999" into blocks, which end at multiples of the size.
 
     Only the first and the last may be shorter: they hold the wanted deals of their blocks.
 
     Raises:
-        ValueError: for a text that is not a range of deals.
+        ValueError: for a text that is not a range of deals, or a range of too many.
     """
     numbers = parse_deals(deals)
+    if len(numbers) > MOST_DEALS:
+        raise ValueError(f"--deals must be {MOST_DEALS:,} deals or fewer, not {len(numbers):,}")
     first, stop = numbers[0], numbers[-1] + 1
     # Multiples of the size, not of the range: a range that grows keeps its finished blocks.
     starts = range(first - first % size, stop, size)
@@ -107,7 +113,7 @@ def run_blocks(
 
     Raises:
         ValueError: see `Workers.check`.
-        RuntimeError: if a block fails, which ends the others; its note has the traceback.
+        RuntimeError: if a block failed, after all others are done; its note has the traceback.
     """
     todo = [block for block in blocks if block.left(block.stored())]
     if workers.share_this_machine:
@@ -119,8 +125,14 @@ def run_blocks(
         shown = bar.add_task(label, total=deals, completed=deals - left)
         # joblib returns results of loky and Dask as they come, those of Ray at the end.
         kind = "list" if workers.backend == "ray" else "generator_unordered"
-        for done in Parallel(return_as=kind)(delayed(_attempt)(function, each) for each in todo):
+        failures = []
+        for done, failed in Parallel(return_as=kind)(
+            delayed(_attempt)(function, each) for each in todo
+        ):
             bar.advance(shown, done)
+            failures += [failed] if failed else []
+    if failures:
+        raise failures[0]
     # From the files alone, not from what this call has played: an interrupted run ends with the
     # same table as an uninterrupted one.
     results = pd.concat([read_table(block.part) for block in blocks], ignore_index=True)
@@ -128,23 +140,22 @@ def run_blocks(
     return results
 
 
-def _attempt(function: Callable[[B], Any], block: B) -> int:
-    """Work on a block, and return its number of deals.
+def _attempt(function: Callable[[B], Any], block: B) -> tuple[int, RuntimeError | None]:
+    """Work on a block, and return its number of deals, and its error, if it failed.
 
-    Raises:
-        RuntimeError: naming the block, with the traceback as a note, which a worker can send.
+    The error names the block, and has the traceback as a note, which a worker can send.
     """
     try:
         function(block)
     except Exception as error:
         failed = RuntimeError(
-            f"block {block.part.relative_to(block.out)} failed, and finished blocks are saved: "
+            f"block {block.part.relative_to(block.out)} failed, and all others are saved: "
             f"{type(error).__name__}: {one_line(error)}"
         )
         if not isinstance(error, AnswerError):  # its message is enough
             failed.add_note(traceback.format_exc().rstrip())
-        raise failed from None
-    return len(block.deals)
+        return len(block.deals), failed
+    return len(block.deals), None
 
 
 # --- blocks of a comparison ----------------------------------------------------------------------

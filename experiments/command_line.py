@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import importlib
 import shlex
 import signal
 import sys
+import threading
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -25,6 +27,9 @@ Result = TypeVar("Result")
 
 STOPS = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
 """Signals that stop a command as Ctrl-C does: `kill`, and the end of a terminal or a job."""
+
+_NOT_OTHER = (f"{Path(__file__).parents[1]}/", "<string>", "<frozen importlib", importlib.__file__)
+"""Starts of the file names of this package, of code made by it, and of the import system."""
 
 EXPECTED_ERRORS = (ValueError, OSError, RuntimeError, ImportError, MemoryError)
 """Errors that users cause: wrong flags, damaged files, a full disk, missing extras."""
@@ -87,9 +92,13 @@ def run_command(
 
 
 def _is_of_other_code(cause: BaseException | None) -> bool:
-    """Whether an error was raised outside this package, and in this process."""
+    """Whether code outside this package raised an error or called what raised it, in this process.
+
+    A syntax error names its own place.
+    """
     frames = traceback.extract_tb(cause.__traceback__) if cause else []
-    return bool(frames) and not frames[-1].filename.startswith(f"{Path(__file__).parents[1]}/")
+    outside = any(not each.filename.startswith(_NOT_OTHER) for each in frames)
+    return outside or isinstance(cause, SyntaxError)
 
 
 def _refuse_repeated_flags(arguments: Sequence[str]) -> None:
@@ -106,11 +115,15 @@ def _refuse_repeated_flags(arguments: Sequence[str]) -> None:
 
 @contextmanager
 def _stopped_by_signals() -> Iterator[None]:
-    """Let `kill` and the end of a terminal stop a block as Ctrl-C does; else workers would stay."""
+    """Let `kill` and the end of a terminal stop a block as Ctrl-C does; else workers would stay.
+
+    In a thread of an application, signals are the application's.
+    """
     before = {}
-    for number in STOPS:
-        if signal.getsignal(number) is not signal.SIG_IGN:  # as `nohup` sets it
-            before[number] = signal.signal(number, signal.default_int_handler)
+    if threading.current_thread() is threading.main_thread():
+        for number in STOPS:
+            if signal.getsignal(number) is not signal.SIG_IGN:  # as `nohup` sets it
+                before[number] = signal.signal(number, signal.default_int_handler)
     try:
         yield
     finally:

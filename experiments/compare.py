@@ -78,6 +78,7 @@ def compare(run: Compare) -> None:
         write_atomically(run.out / "table.md", tables.as_markdown(cells).encode())
         shown = cells[[name for name in tables.BRIEF if name in cells]]
         write_atomically(run.out / "table.tex", tables.as_latex(shown).encode())
+        plots = []
         for rules, played in results.groupby("rules", sort=False):
             title, name = f"{rules}, {tables.deals_as_text(played)}", file_name(str(rules))
             own = summary[summary["rules"] == rules]
@@ -87,7 +88,9 @@ def compare(run: Compare) -> None:
                 luck = tables.to_print(measured, tables.LUCK_PRINTED)
                 tables.print_table(luck, "without the luck of the cards")
             print(f"{rules}, {what_is_certain(played)}")
-            plot_win_rates(own, title, run.out / f"win_rates-{name}.png")
+            plots.append((own, title, run.out / f"win_rates-{name}.png"))
+        for plot in plots:
+            plot_win_rates(*plot)
         print(
             f"saved in {run.out}: results.csv (a row per game), summary.csv, seeds.csv, table.md, "
             "table.tex and win_rates-*.png"

@@ -170,7 +170,7 @@ def read_census(path: Path | None = None) -> pd.DataFrame:
     results = (path or DATA / "census") / RESULTS
     if not results.is_file():
         raise FileNotFoundError(
-            f"{path} has no census: experiments/studies/census.py writes {RESULTS}"
+            f"{results.parent} has no census: experiments/studies/census.py writes {RESULTS}"
         )
     census = read_table(results)
     if not {"rules", "deal", "status"} <= set(census):

@@ -143,6 +143,7 @@ class Monitor:
         if due > self.progress.validations and not ends:  # `learn` validates at the end
             self._validate()
             self.progress.validations = due
+            self._save()  # so that a resumed run knows what is in best/
         passed = self.clock.seconds - self.progress.seconds
         if passed >= CHECKPOINT_SECONDS and self.clock.done_steps:
             self._save()

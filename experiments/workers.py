@@ -116,11 +116,12 @@ def _dask(workers: Workers) -> Iterator[None]:
         ).get_client()
     )
     with client:
-        with parallel_config(backend="dask", n_jobs=n_jobs):
-            yield
-        # A scheduler that was running before serves others, too.
-        if not cluster:
-            client.shutdown()
+        try:
+            with parallel_config(backend="dask", n_jobs=n_jobs):
+                yield
+        finally:
+            if not cluster:  # a scheduler that was running before serves others, too
+                client.shutdown()
 
 
 @contextmanager

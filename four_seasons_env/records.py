@@ -20,10 +20,12 @@ compressed.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import gzip
 import itertools
 import json
+import os
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -278,16 +280,22 @@ def append_record(path: str | Path, record: Record) -> None:
 
     Raises:
         RecordError: if a compressed file is damaged: nothing after the damage could be read.
-        OSError: naming the file, if it cannot be written.
+        OSError: naming the file, if it cannot be written; then it has no part of the record.
     """
     path = Path(path)
     line = missing_break(path) + f"{record.to_json()}\n".encode()
+    if path.suffix == ".gz":
+        line = gzip.compress(line)
     path.parent.mkdir(parents=True, exist_ok=True)
-    try:
-        with path.open("ab") as file:
-            file.write(gzip.compress(line) if path.suffix == ".gz" else line)
-    except OSError as error:
-        raise OSError(error.errno, error.strerror, str(path)) from None
+    with path.open("ab", buffering=0) as file:
+        size = os.fstat(file.fileno()).st_size
+        try:
+            while line:
+                line = line[file.write(line) :]
+        except OSError as error:
+            with contextlib.suppress(OSError):  # a device has no size
+                file.truncate(size)
+            raise OSError(error.errno, error.strerror, str(path)) from None
 
 
 def missing_break(path: str | Path) -> bytes:

@@ -106,6 +106,10 @@ class OddPlays(First):
     plays = ("stochastc",)
 
 
+class Untold(First):
+    kind = None
+
+
 class Lettered(First):
     train_seed = "a"
 

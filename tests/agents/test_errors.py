@@ -171,6 +171,7 @@ OPTIONS = [
 PLAYERS = [
     (agent(f"{HERE}:Short"), ValueError, r"has no act\(games, masks, rng\)"),
     (agent(f"{HERE}:OddMask"), ValueError, "has mask 'legall': did you mean 'legal'"),
+    (agent(f"{HERE}:Untold"), ValueError, "kind of agent .* must be a text, not None"),
     (agent(f"{HERE}:OddPlays"), ValueError, "plays 'stochastc': did you mean 'stochastic'"),
     (players(f"{HERE}:Lettered"), ValueError, "train_seed of agent .* must be a whole .*, not 'a'"),
     (

@@ -37,6 +37,7 @@ FLAGS = [
     ("compare --agents random --census nowhere", "nowhere has no census"),
     ("compare --agents random --rules simplicity --luck", "no planner"),
     ("compare --agents ceiling=heuristic", "another row of the table"),
+    ("compare --agents random --deals 0-99999999999", "--deals must be 10,000,000 deals or fewer"),
     ("compare --agents 'a\nb=heuristic'", "printable"),
     (f"compare --agents {HERE}:Deep", "missing 1 required positional argument: 'depth'"),
     ("demo --deals 9-0", "run backwards"),

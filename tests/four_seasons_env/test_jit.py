@@ -162,3 +162,21 @@ def test_ctrl_c_interrupts_a_step() -> None:
                     env.step(action)
     finally:
         signal.signal(signal.SIGALRM, before)
+
+
+def test_a_changed_import_is_compiled_again(tmp_path):
+    script = "import outer as m; print(m.two(1), sum(m.two.stats.cache_hits.values()))"
+    environment = helpers.python_path(tmp_path, PACKAGE.parent)
+    environment["NUMBA_CACHE_DIR"] = str(tmp_path / "cache")
+    jitted = "from four_seasons_env.engine.jit import jit\n"
+    said = []
+    for added in (1, 1, 20):
+        texts = {
+            "inner.py": f"{jitted}@jit\ndef one(x):\n    return x + {added}\n",
+            "outer.py": f"{jitted}from inner import one\n@jit\ndef two(x):\n    return one(x)\n",
+        }
+        for name, text in texts.items():
+            if not (tmp_path / name).exists() or name == "inner.py":
+                (tmp_path / name).write_text(text)
+        said.append(helpers.run_python("-c", script, **environment).split())
+    assert said == [["2", "0"], ["2", "1"], ["21", "0"]]
