@@ -74,10 +74,8 @@ MOST_DEALS = 10_000_000
 """Maximum number of deals of a run: its rows are kept in memory."""
 
 
-def split_deals(deals: str, size: int) -> list[range]:
-    """Split a range of deals such as "0-9999" into blocks, which end at multiples of the size.
-
-    Only the first and the last may be shorter: they hold the wanted deals of their blocks.
+def read_deals(deals: str) -> range:
+    """The deals of a run, from a text such as "0-9999".
 
     Raises:
         ValueError: for a text that is not a range of deals, or a range of too many.
@@ -85,6 +83,18 @@ def split_deals(deals: str, size: int) -> list[range]:
     numbers = parse_deals(deals)
     if len(numbers) > MOST_DEALS:
         raise ValueError(f"--deals must be {MOST_DEALS:,} deals or fewer, not {len(numbers):,}")
+    return numbers
+
+
+def split_deals(deals: str, size: int) -> list[range]:
+    """Split a range of deals such as "0-9999" into blocks, which end at multiples of the size.
+
+    Only the first and the last may be shorter: they hold the wanted deals of their blocks.
+
+    Raises:
+        ValueError: see `read_deals`.
+    """
+    numbers = read_deals(deals)
     first, stop = numbers[0], numbers[-1] + 1
     # Multiples of the size, not of the range: a range that grows keeps its finished blocks.
     starts = range(first - first % size, stop, size)

@@ -17,7 +17,6 @@ from typing import Literal
 import pandas as pd
 
 from four_seasons_env.agents.names import split_name
-from four_seasons_env.engine.deals import parse_deals
 from four_seasons_env.experiments import blocks, command_line, comparison, tables
 from four_seasons_env.experiments.folders import locked, write_csv
 from four_seasons_env.experiments.players import find_players
@@ -120,7 +119,7 @@ def _checked(run: Compare) -> comparison.Manifest:
     command_line.check_seed(run.seed)
     run.workers.check()
     names = [split_name(agent) for agent in run.agents]
-    parse_deals(run.deals)
+    blocks.read_deals(run.deals)
     players = {rules: find_players(names, rules, run.play) for rules in rule_sets}
     luck = {rules: blocks.meter_for(get_rules(rules)).name for rules in rule_sets if run.luck}
     return comparison.Manifest(players, run.deals, run.seed, run.record, luck)

@@ -17,7 +17,8 @@ from pathlib import Path
 
 from rich.console import Console
 
-from four_seasons_env.engine.deals import TEST, parse_deals
+from four_seasons_env.engine.deals import TEST
+from four_seasons_env.experiments.blocks import read_deals
 from four_seasons_env.experiments.command_line import run_command
 from four_seasons_env.experiments.compare import Compare, compare
 from four_seasons_env.experiments.comparison import read_results
@@ -50,7 +51,7 @@ class Demo:
 
 def demo(run: Demo) -> Path:
     """Run the three steps one after the other, and return the folder of their results."""
-    parse_deals(run.deals)
+    read_deals(run.deals)
     check_minutes(minutes=run.minutes)
     for needed in ("torch", "PIL.Image", "four_seasons_env.rendering.picture"):
         importlib.import_module(needed)  # fails before two minutes of work if it is missing
