@@ -161,7 +161,7 @@ def progress_bar(*columns: ProgressColumn, transient: bool = False) -> Progress:
     )
 
 
-def check_seed(seed: Any, name: str = "--seed") -> int:
+def check_stored_seed(seed: Any, name: str = "--seed") -> int:
     """A seed as an int.
 
     Raises:

@@ -116,7 +116,7 @@ def _checked(run: Compare) -> comparison.Manifest:
     rule_sets = command_line.rule_set_names(run.rules)
     if not (run.agents and rule_sets and run.play):
         raise ValueError("name at least one agent, one rule set and one way to play")
-    command_line.check_seed(run.seed)
+    command_line.check_stored_seed(run.seed)
     run.workers.check()
     names = [split_name(agent) for agent in run.agents]
     blocks.read_deals(run.deals)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from four_seasons_env.agents.names import Name, make_agent, names_agent, split_name
 from four_seasons_env.agents.registry import AGENTS, PLAYS, Agent, bundled_weights
-from four_seasons_env.experiments.command_line import check_seed
+from four_seasons_env.experiments.command_line import check_stored_seed
 from four_seasons_env.rules import Rules, get_rules
 
 PUBLIC = "all that is public"
@@ -117,7 +117,7 @@ def _train_seed(agent: Agent, name: Name, names: list[Name]) -> int | None:
     """
     seed = getattr(agent, "train_seed", None)
     if seed is not None:
-        return check_seed(seed, f"train_seed of agent {name}")
+        return check_stored_seed(seed, f"train_seed of agent {name}")
     alike = [str(each) for each in names if each.label == name.label]
     if name.registered in AGENTS or not name.label or len(set(alike)) < 2:
         return None

@@ -14,6 +14,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -23,7 +24,7 @@ from rich.progress import BarColumn, TextColumn, TimeElapsedColumn, TimeRemainin
 from four_seasons_env.agents import training
 from four_seasons_env.engine.deals import TRAIN_FROM, VALIDATION
 from four_seasons_env.experiments import folders
-from four_seasons_env.experiments.command_line import check_seed, progress_bar, run_command
+from four_seasons_env.experiments.command_line import check_stored_seed, progress_bar, run_command
 from four_seasons_env.experiments.monitor import Clock, Monitor, validate
 from four_seasons_env.experiments.workers import Workers, started_pool
 from four_seasons_env.rules import Rules, get_rules
@@ -130,7 +131,7 @@ def _check(run: Train) -> None:
     if run.steps is not None:
         parse_steps(run.steps)
     check_minutes(minutes=run.minutes, core_minutes=run.core_minutes)
-    check_seed(run.seed)
+    check_stored_seed(run.seed)
     if run.validations < 1 or not 1 <= run.validation_deals <= 10_000:
         raise ValueError("--validations must be 1 or more, --validation-deals 1 to 10,000")
 
@@ -166,9 +167,12 @@ def _train(run: Train, kind: type[training.Learner], settings: Any, rules: Rules
     workers = run.workers if kind.uses_workers else Workers(n_jobs=1)
     steps = math.inf if run.steps is None else parse_steps(run.steps)
     clock = Clock(steps, run.minutes, run.core_minutes)
-    if kind.threads:
-        torch.set_num_threads(kind.threads)
-    with started_pool(workers) as pool, progress_bar(*columns) as bar:
+    with ExitStack() as at_the_end:
+        at_the_end.callback(torch.set_num_threads, torch.get_num_threads())
+        if kind.threads:
+            torch.set_num_threads(kind.threads)
+        pool = at_the_end.enter_context(started_pool(workers))
+        bar = at_the_end.enter_context(progress_bar(*columns))
         if workers.share_this_machine:  # compiled once, here; the workers only load
             _load(kind, rules, settings, training.ThisProcess())
         _load(kind, rules, settings, pool)
