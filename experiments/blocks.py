@@ -140,7 +140,8 @@ def run_blocks(
             delayed(_attempt)(function, each) for each in todo
         ):
             bar.advance(shown, done)
-            failures += [failed] if failed else []
+            if failed:
+                failures.append(failed)
     if failures:
         raise failures[0]
     # From the files alone, not from what this call has played: an interrupted run ends with the
@@ -159,7 +160,7 @@ def _attempt(function: Callable[[B], Any], block: B) -> tuple[int, RuntimeError 
         function(block)
     except Exception as error:
         failed = RuntimeError(
-            f"block {block.part.relative_to(block.out)} failed, and all others are saved: "
+            f"block {block.part.relative_to(block.out)} failed, and finished blocks are saved: "
             f"{type(error).__name__}: {one_line(error)}"
         )
         if not isinstance(error, AnswerError):  # its message is enough

@@ -61,7 +61,7 @@ _PACKAGES = (
 
 @contextmanager
 def locked(out: Path, kind: str) -> Iterator[None]:
-    """Have a folder for results to oneself within a block.
+    """Keep other processes out of a folder for results within a block.
 
     The folder is created if necessary. The system unlocks it when the process ends, even if killed.
 

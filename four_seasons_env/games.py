@@ -174,7 +174,7 @@ class Games:
     def play_out(
         self, player: object, rng: np.random.Generator, max_moves: int = MAX_MOVES
     ) -> None:
-        """Play each game to its end, or until a player without chance goes round.
+        """Play each game to its end, or until a player without chance goes round in circles.
 
         Args:
             player: a `PlayoutAgent` of the same rules, such as `make_agent("heuristic", rules)`;

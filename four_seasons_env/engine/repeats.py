@@ -183,7 +183,7 @@ def _play_on(g, rule, move, i, runs, seen):
     goes_on = _may_be_undone(rule, move)
     change, card = np.uint64(0), np.uint8(0)
     if _moves_single_cards(rule):
-        # For all moves, and not used for some: branches on the kind of move would cost more.
+        # Computed for every move, also where it is not used: a branch would cost more.
         source, target = min(rule.source[move], WASTE), min(rule.target[move], WASTE)
         card = g.top[source]
         change = LINK[card, g.top[target]] - LINK[card, g.below[min(card, NO_CARD - 1)]]

@@ -28,7 +28,7 @@ parts of each thread's share are taken. Each call has a ticket of its own, so a 
 after its end finds it used up."""
 
 _BY_OTHERS = 1 << 32
-"""What a part counts that another thread than its owner has taken; the owner's count 1."""
+"""A part that another thread has taken adds this to its share's number; its owner adds 1."""
 
 _SPINS = 1_000_000
 """Looks at a ticket: 0.2 to 1 ms, a few times as long as it takes to wake."""
