@@ -61,7 +61,7 @@ class RunningGames(abc.ABC):
 
     # What a subclass adds. Its constructor ends with `_share_buffers`.
     _compiled: Any
-    """The module with `write_all` and `step_all`."""
+    """The module with `step_all` and `step_share`."""
     _settings: Any
     """A NamedTuple of the settings, as compiled functions take them."""
     _buffers: Any
@@ -70,7 +70,7 @@ class RunningGames(abc.ABC):
     observations: NDArray[Any]
 
     def __init__(self, settings: EnvSettings) -> None:
-        announce(self._compiled.write_all)
+        announce(self._compiled.step_all)
         alone = VectorSettings(autoreset_mode="Disabled")  # a single environment resets its game
         many = settings if isinstance(settings, VectorSettings) else alone
         count = many.num_envs
@@ -167,13 +167,19 @@ class RunningGames(abc.ABC):
             raise gym.error.ResetNeeded("no episode has been started: call reset() first")
 
     def _write(self, chosen: NDArray[np.bool_], why: int) -> None:
-        """Write masks and observations of the chosen games; see `stepping.write_all`."""
-        compiled = self._compiled
-        if len(self._bundles) == 1:
-            compiled.write_all(self._bundles[0], chosen, why)
-        else:
-            count = len(self.games)
-            self._threads.call(compiled.write_share, self._bundles, count, chosen, why)
+        """Write masks and observations of the chosen games; see `stepping.step_all`."""
+        self._call(why, chosen.astype(np.int64), self.observations)
+
+    def _call(self, what: int, actions: NDArray[np.int64], out: NDArray[Any]) -> int:
+        """Call `stepping.step_all`, or `stepping.step_share` in each thread."""
+        compiled, bundles = self._compiled, self._bundles
+        if len(bundles) == 1:
+            return int(compiled.step_all(bundles[0], what, actions, out))
+        # Checked for all games first: no thread may play if another refuses an action.
+        if what == stepping.STEP and (refused := stepping.first_refused(bundles[0], actions)) >= 0:
+            return -1 - int(refused)
+        count = len(actions)
+        return self._threads.call(compiled.step_share, bundles, count, what, actions, out)
 
     def step(self, actions: NDArray[np.int64], out: NDArray[Any]) -> int:
         """Take one action in each game; returns how many episodes ended.
@@ -192,13 +198,7 @@ class RunningGames(abc.ABC):
         reward = self.settings.reward if callable(self.settings.reward) else None
         before = self.games if reward is None else self.games.copy()
         dealt: Any = self._autoreset == stepping.NEXT_STEP and self.done.copy()
-        compiled, bundles = self._compiled, self._bundles
-        if len(bundles) == 1:
-            ended = compiled.step_all(bundles[0], actions, out)
-        else:  # checked for all games first: no thread may play if another refuses an action
-            ended = -1 - stepping.first_refused(bundles[0], actions)  # 0 if none is refused
-            count = len(actions)
-            ended = ended or self._threads.call(compiled.step_share, bundles, count, actions, out)
+        ended = self._call(stepping.STEP, actions, out)
         if ended < 0:
             self._refuse(-1 - ended, int(actions[-1 - ended]))
         # Illegal actions earn nothing, and neither does a deal in place of a step.
@@ -207,7 +207,7 @@ class RunningGames(abc.ABC):
             self.rewards += earned
             self.episodes["score"] += earned
             self._deal_again(dealt, out)
-        return int(ended)
+        return ended
 
     def _deal_again(self, dealt: Any, out: NDArray[Any]) -> None:
         """Deal ended games again, after a custom reward has seen their last positions.
@@ -267,9 +267,8 @@ class RunningGames(abc.ABC):
             games: GAME array of shape (n,), no more than there are games here.
         """
         self.games[: len(games)] = games
-        self._compiled.write_all(
-            self._bundles[0], np.arange(len(self.games)) < len(games), stepping.CONSIDER
-        )
+        chosen = (np.arange(len(self.games)) < len(games)).astype(np.int64)
+        self._compiled.step_all(self._bundles[0], stepping.CONSIDER, chosen, self.observations)
         self.observe(self.observations)
 
     def close(self) -> None:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from four_seasons_env.engine.deals import TRAIN_FROM, next_deal
-from four_seasons_env.engine.jit import inlined, internal, jit, merged
+from four_seasons_env.engine.jit import inlined, jit, merged
 from four_seasons_env.engine.kernel import is_won, lay_out, start
 from four_seasons_env.engine.repeats import play_on, start_run, write_mask
 from four_seasons_env.engine.threads import finish, take
@@ -44,9 +44,10 @@ The names are Gymnasium's (`gymnasium.vector.AutoresetMode`).
 """
 
 
-BEGIN, DEAL, END, CONSIDER = range(4)
-"""Why a decision is written (`write_all`): an episode begins at a position; or with the next deal
-of its stream; or so, after one whose results are kept; or an agent asks about any position."""
+STEP, BEGIN, DEAL, END, CONSIDER = range(5)
+"""What `step_all` does: take an action in each game; or write a decision, because an episode begins
+at a position; or with the next deal of its stream; or so, after one whose results are kept; or
+because an agent asks about any position."""
 
 
 class CompiledSettings(NamedTuple):
@@ -87,7 +88,7 @@ class Buffers(NamedTuple):
     final_observations: NDArray[Any]  # (n, slots)
 
 
-@inlined
+@merged
 def start_episode(g, rule, episode):
     """Set an episode's record to that of its first position, all but ``over``."""
     episode.deal = g.deal
@@ -121,7 +122,7 @@ def end_step(g, rule, episode, cards_before, settings):
     return reward, spent >= settings.max_moves and not episode.over
 
 
-@inlined
+@merged
 def deal_next(i, buffers, rule):
     """Lay out the next deal of a game's stream, or the choice that its number selects."""
     deal = next_deal(buffers.streams, i)
@@ -141,18 +142,18 @@ def lay_out_asked(games, rules, chosen):
                 lay_out(games[i], rules[0])
 
 
-@internal
-def _write(i, bundle, why):
+@merged
+def _write(i, bundle, what):
     """Write what follows from the position of a game: its mask and observation."""
     buffers, settings = bundle.buffers, bundle.settings
     rule = settings.rules[0]
     g, episode = buffers.games[i], buffers.episodes[i]
-    if why == END:
+    if what == END:
         keep_final(i, buffers)
         show_all(buffers.counts[i : i + 1], settings.shares, buffers.final_observations[i : i + 1])
-    if why in (DEAL, END):
+    if what in (DEAL, END):
         deal_next(i, buffers, rule)
-    if why != CONSIDER:
+    if what != CONSIDER:
         start_episode(g, rule, episode)
     start_run(i, buffers.runs, buffers.seen)
     # The masks are views of the words.
@@ -163,32 +164,7 @@ def _write(i, bundle, why):
     encode(g, rule, settings.observation, buffers.shown[i], buffers.counts[i])
 
 
-@jit
-def write_all(bundle, chosen, why):
-    """`_write` for each chosen game.
-
-    Args:
-        chosen: bool (n,).
-        why: BEGIN, DEAL or CONSIDER.
-    """
-    for i in range(len(chosen)):
-        if chosen[i]:
-            _write(i, bundle, why)
-
-
-@jit
-def write_share(bundle, ticket, own, chosen, why):
-    """`write_all` in thread ``own`` of several."""
-    first, last = take(ticket, own, len(chosen), AT_A_TIME)
-    while first < last:
-        for i in range(first, last):
-            if chosen[i]:
-                _write(i, bundle, why)
-        finish(ticket, last - first, 0)
-        first, last = take(ticket, own, len(chosen), AT_A_TIME)
-
-
-@inlined
+@merged
 def keep_final(i, buffers):
     """Keep episode and mask of a game that has ended; the caller keeps the observation."""
     buffers.final_episodes[i] = buffers.episodes[i]
@@ -197,7 +173,7 @@ def keep_final(i, buffers):
     buffers.dealt[i] = True
 
 
-@internal
+@merged
 def clear_final(i, bundle):
     """Write zeros over the final values of a game's last episode."""
     buffers = bundle.buffers
@@ -210,7 +186,7 @@ def clear_final(i, bundle):
     buffers.dealt[i] = False
 
 
-@inlined
+@merged
 def no_step(i, buffers):
     """Write the results of a game that is dealt again in place of a step: no reward, no end."""
     buffers.rewards[i] = 0.0
@@ -245,40 +221,68 @@ def first_refused(bundle, actions):
 
 
 @jit
-def step_all(bundle, actions, out):
+def step_all(bundle, what, actions, out):
     """Take one action in each game, if none of them is refused, and write the observations.
 
     An illegal action leaves the position as it is and costs the penalty. A game that was over at
     its opening (with a tiny deck) ends at its first step. With NEXT_STEP, a game that has ended
     takes no step; it is dealt again.
 
+    Or write the decisions of chosen games. One function does both, so that the code that they share
+    is compiled once.
+
     Args:
-        actions: int64 (n,).
-        out: float32 (n, slots), or uint8 for `places`.
+        what: STEP; or BEGIN, DEAL or CONSIDER.
+        actions: int64 (n,); or 1 for each chosen game, 0 for the others.
+        out: float32 (n, slots), or uint8 for `places`; written for STEP.
 
     Returns:
         How many episodes ended; ``done`` says which. Or -1 - i if game i is the first that cannot
         take its action: then no game has moved.
     """
     # All actions are checked before any is taken, so a refused step leaves every game as it was.
-    refused = first_refused(bundle, actions)
+    refused = first_refused(bundle, actions) if what == STEP else -1
     if refused >= 0:
         return -1 - refused
-    return _step(bundle, 0, len(actions), actions, out)
+    return _step(bundle, what, 0, len(actions), actions, out)
 
 
 @jit
-def step_share(bundle, ticket, own, actions, out):
+def step_share(bundle, ticket, own, what, actions, out):
     """`step_all` in thread ``own`` of several, of actions that have been checked."""
     first, last = take(ticket, own, len(actions), AT_A_TIME)
     while first < last:
-        finish(ticket, last - first, _step(bundle, first, last, actions, out))
+        finish(ticket, last - first, _step(bundle, what, first, last, actions, out))
         first, last = take(ticket, own, len(actions), AT_A_TIME)
 
 
 @merged
-def _step(bundle, first, last, actions, out):
-    """Take the actions of games first to last - 1; returns how many episodes ended."""
+def _step(bundle, what, first, last, actions, out):
+    """`step_all` for games first to last - 1."""
+    buffers, settings = bundle.buffers, bundle.settings
+    at_once = settings.autoreset == SAME_STEP
+    ended, idle = 0, 0
+    if what == STEP:
+        ended, idle = _take_actions(bundle, first, last, actions)
+    # There is one call of `_write`, because it takes the longest to compile.
+    why = what if what != STEP else END if at_once else DEAL
+    ends = buffers.done if at_once else buffers.dealt
+    if what != STEP or (settings.deals_again and (ended if at_once else idle)):
+        for i in range(first, last):
+            if ends[i] if what == STEP else actions[i]:
+                _write(i, bundle, why)
+    if what == STEP:  # one pass over all games is faster than one for each
+        show_all(buffers.counts[first:last], settings.shares, out[first:last])
+    return ended
+
+
+@merged
+def _take_actions(bundle, first, last, actions):
+    """Take the actions of games first to last - 1.
+
+    Returns:
+        How many episodes ended, and how many games took no action, because they had ended before.
+    """
     buffers, settings = bundle.buffers, bundle.settings
     # Taken out of the tuple once: inside the loop that costs time.
     games, episodes, words, masks = buffers.games, buffers.episodes, buffers.words, buffers.masks
@@ -286,14 +290,14 @@ def _step(bundle, first, last, actions, out):
     rewards, done, dealt = buffers.rewards, buffers.done, buffers.dealt
     terminated, truncated = buffers.terminated, buffers.truncated
     rule, mask, kind = settings.rules[0], settings.mask, settings.observation
+    idle = 0
     for i in range(first, last):
         if dealt[i]:
             clear_final(i, bundle)
         if settings.autoreset == NEXT_STEP and done[i]:
             no_step(i, buffers)
             dealt[i] = True
-            if settings.deals_again:
-                _write(i, bundle, DEAL)
+            idle += 1
     ended = 0
     for i in range(first, last):  # rare cases have their own loops: this one is faster
         if dealt[i]:
@@ -316,13 +320,7 @@ def _step(bundle, first, last, actions, out):
         terminated[i] = episode.over
         done[i] = terminated[i] or truncated[i]
         ended += done[i]
-    if ended and settings.autoreset == SAME_STEP and settings.deals_again:
-        for i in range(first, last):
-            if done[i]:
-                _write(i, bundle, END)
-    # One pass over all games is faster than one for each.
-    show_all(counts[first:last], settings.shares, out[first:last])
-    return ended
+    return ended, idle
 
 
 @jit

@@ -21,6 +21,7 @@ from four_seasons_env.episodes.stepping import (
     END,
     NEXT_STEP,
     SAME_STEP,
+    STEP,
     clear_final,
     deal_next,
     end_step,
@@ -254,92 +255,85 @@ def _copy(i, observations, out):
             out[i, k, slot] = observations[i, k, slot]
 
 
-@internal
-def _write(i, bundle, why):
-    """Write the next decision of a game; see `episodes.stepping.write_all`."""
+@merged
+def _write(i, bundle, what):
+    """Write the next decision of a game; see `episodes.stepping.step_all`."""
     buffers, rule = bundle.buffers, bundle.settings.rules[0]
-    if why == END:
+    if what == END:
         keep_final(i, buffers)
         _copy(i, buffers.observations, buffers.final_observations)
-    if why in (DEAL, END):
+    if what in (DEAL, END):
         deal_next(i, buffers, rule)
-    if why == CONSIDER:
+    if what == CONSIDER:
         buffers.played[i] = -1
     else:
         start_episode(buffers.games[i], rule, buffers.episodes[i])
-    _advance(i, bundle, why != CONSIDER)
+    _advance(i, bundle, what != CONSIDER)
 
 
 @jit
-def write_all(bundle, chosen, why):
-    """See `episodes.stepping.write_all`."""
-    for i in range(len(chosen)):
-        if chosen[i]:
-            _write(i, bundle, why)
-
-
-@jit
-def write_share(bundle, ticket, own, chosen, why):
-    """`write_all` in thread ``own`` of several."""
-    i, end = take(ticket, own, len(chosen), AT_A_TIME)
-    while i < end:
-        if chosen[i]:
-            _write(i, bundle, why)
-        finish(ticket, 1, 0)
-        i, end = take(ticket, own, len(chosen), AT_A_TIME)
-
-
-@jit
-def step_all(bundle, actions, out):
-    """Take one action in each game; see `episodes.stepping.step_all`."""
-    refused = first_refused(bundle, actions)
+def step_all(bundle, what, actions, out):
+    """See `episodes.stepping.step_all`."""
+    refused = first_refused(bundle, actions) if what == STEP else -1
     if refused >= 0:
         return -1 - refused
     ended = 0
     for i in range(len(actions)):
-        ended += _step(i, bundle, actions, out)
+        ended += _step(i, bundle, what, actions, out)
     return ended
 
 
 @jit
-def step_share(bundle, ticket, own, actions, out):
+def step_share(bundle, ticket, own, what, actions, out):
     """`step_all` in thread ``own`` of several, of actions that have been checked."""
     i, end = take(ticket, own, len(actions), AT_A_TIME)
     while i < end:
-        finish(ticket, 1, _step(i, bundle, actions, out))
+        finish(ticket, 1, _step(i, bundle, what, actions, out))
         i, end = take(ticket, own, len(actions), AT_A_TIME)
 
 
-@internal
-def _step(i, bundle, actions, out):
+@merged
+def _step(i, bundle, what, actions, out):
+    """`step_all` for a game; returns whether its episode ended."""
+    buffers, settings = bundle.buffers, bundle.settings
+    ended = False
+    writes, why = actions[i] != 0, what
+    if what == STEP:
+        if buffers.dealt[i]:
+            clear_final(i, bundle)
+        buffers.played[i] = -1
+        if settings.autoreset == NEXT_STEP and buffers.done[i]:
+            no_step(i, buffers)
+            writes, why = settings.deals_again, DEAL
+        else:
+            ended = _take_action(i, bundle, actions[i])
+            writes = ended and settings.autoreset == SAME_STEP and settings.deals_again
+            why = END
+    if writes:
+        _write(i, bundle, why)
+    # Where the caller asked for no copies, ``out`` is the buffer itself.
+    if what == STEP and out.ctypes.data != buffers.observations.ctypes.data:
+        _copy(i, buffers.observations, out)
+    return np.int64(ended)
+
+
+@merged
+def _take_action(i, bundle, action):
     """Take the action of a game; returns whether its episode ended."""
     buffers, settings, scratch = bundle.buffers, bundle.settings, bundle.scratch
-    done, rule = buffers.done, settings.rules[0]
+    rule = settings.rules[0]
     g, episode = buffers.games[i], buffers.episodes[i]
-    buffers.played[i] = -1
-    if buffers.dealt[i]:
-        clear_final(i, bundle)
-    if settings.autoreset == NEXT_STEP and done[i]:
-        no_step(i, buffers)
-        if settings.deals_again:
-            _write(i, bundle, DEAL)
-    else:
-        before = np.int64(g.cards_up)
-        episode.illegal = False
-        episode.steps += 1
-        if not episode.over:
-            if buffers.masks[i, actions[i]]:
-                _take(i, actions[i], buffers, rule, scratch)
-                _advance(i, bundle, False)
-            else:
-                episode.illegal = True
-        episode.cards_up = g.cards_up
-        buffers.rewards[i], buffers.truncated[i] = end_step(g, rule, episode, before, settings)
-        buffers.terminated[i] = episode.over
-        done[i] = episode.over or buffers.truncated[i]
-        if done[i] and settings.autoreset == SAME_STEP and settings.deals_again:
-            _write(i, bundle, END)
-    # Where the caller asked for no copies, ``out`` is the buffer itself.
-    if out.ctypes.data != buffers.observations.ctypes.data:
-        _copy(i, buffers.observations, out)
-    return np.int64(done[i])
+    before = np.int64(g.cards_up)
+    episode.illegal = False
+    episode.steps += 1
+    if not episode.over:
+        if buffers.masks[i, action]:
+            _take(i, action, buffers, rule, scratch)
+            _advance(i, bundle, False)
+        else:
+            episode.illegal = True
+    episode.cards_up = g.cards_up
+    buffers.rewards[i], buffers.truncated[i] = end_step(g, rule, episode, before, settings)
+    buffers.terminated[i] = episode.over
+    buffers.done[i] = episode.over or buffers.truncated[i]
+    return buffers.done[i]
