@@ -231,20 +231,23 @@ def prompt() -> str:
 
 
 def rule_sets() -> str:
-    """A section for each rule set: its id, opening, differences from the default, and source."""
+    """What fields change, then for each rule set its id, opening, changed fields and source."""
     ids = {name: f'"{env_id}"' for env_id, name in ENVS.items()}
     usual, sections = sentences(RULES[DEFAULT]), []
+    meanings: dict[str, str] = {}
     for name, rules in RULES.items():
         made = ids.get(name, f'"FourSeasons-v0", rules="{name}"')
         about = f"`gym.make({made})`, [opening](../pictures/rules/{file_name(name)}.svg)."
-        changed = [
-            f"- {field}=`{getattr(rules, field)}`: {words}"
-            for field, words in sentences(rules).items()
-            if words != usual.get(field)
-        ]
-        parts = [f"### {name}", about, "\n".join(changed), f"Source: {rules.about}"]
+        changed = []
+        for field, words in sentences(rules).items():
+            if words != usual.get(field):
+                changed.append(f"{field}=`{getattr(rules, field)}`")
+                meanings[changed[-1]] = words
+        parts = [f"### {name}", about, ", ".join(changed), f"Source: {rules.about}"]
         sections.append("\n\n".join(filter(None, parts)))
-    return "\n\n".join(sections) + "\n"
+    rows = [f"| {value} | {meanings[value]} |" for value in sorted(meanings)]
+    fields = "\n".join(["| field | meaning |", "| --- | --- |", *rows])
+    return "\n\n".join([fields, *sections]) + "\n"
 
 
 # --- The parts: page, name of the marks, rows, titles, formats. ---

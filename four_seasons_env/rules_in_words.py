@@ -57,9 +57,9 @@ _RESERVE = (
     "and the stock replaces it at once."
 )
 _LIMITED = (
-    "After it one card is turned to the waste, and the next lies face up on the stock: both are "
-    "available. When one has been played, the next is turned; when neither can be, the game is "
-    "lost."
+    "After the redeal one card is turned to the waste, and the next lies face up on the stock: "
+    "both are available. When one has been played, the next is turned; when neither can be, the "
+    "game is lost."
 )
 _RUNS = (
     "A packed run, or the part of it that fits, moves as one onto another card, but not to an "

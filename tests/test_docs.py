@@ -92,7 +92,8 @@ def test_rule_sets_have_section_and_picture() -> None:
         for field in dataclasses.fields(rules):  # every difference is in words
             value = getattr(rules, field.name)
             if value != getattr(default, field.name) and field.name not in ("name", "about"):
-                is_named = f"- {field.name}=`{value}`: " in section
+                named = f"{field.name}=`{value}`"
+                is_named = named in section and f"| {named} | " in page
                 assert is_named or (field.name, rules.build) == ("wrap", "none")
 
 
