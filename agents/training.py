@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, TypeVar
 import numpy as np
 import yaml
 
+from four_seasons_env.agents.policy_files import PolicyCard, rules_fields
 from four_seasons_env.agents.registry import AGENTS, load
 from four_seasons_env.arguments import nearest
 from four_seasons_env.rules import Rules
@@ -28,9 +29,8 @@ if TYPE_CHECKING:
     from _typeshed import DataclassInstance
     from numpy.typing import NDArray
 
-    from four_seasons_env.agents.policy_files import PolicyCard
-
 S = TypeVar("S", bound="DataclassInstance")
+_STATE = "state.pt"
 
 
 class Learner(abc.ABC):
@@ -44,6 +44,8 @@ class Learner(abc.ABC):
 
     Attributes:
         steps: steps learned from so far.
+        module: the network that learns.
+        average: the mean of its weights.
     """
 
     name: ClassVar[str]
@@ -58,14 +60,14 @@ class Learner(abc.ABC):
     """Steps of a run by default."""
     log_steps: ClassVar[int]
     """Maximum number of steps between two rows of the log."""
-    threads: ClassVar[int | None] = None
-    """Threads of torch while it learns; None: torch's own choice."""
     uses_workers: ClassVar[bool] = False
     """Whether its games are split over workers."""
     smallest: ClassVar[dict[str, int]]
     """Hyperparameters of a run that only compiles."""
+    played_weights: ClassVar[dict[str, str]] = {"": ""}
+    """Prefixes of the names of the weights that a player needs, and what replaces them."""
 
-    steps: int
+    module: torch.nn.Module
 
     def __init__(
         self, rules: Rules, settings: Any, seed: int, pool: GamePool | None = None
@@ -74,6 +76,8 @@ class Learner(abc.ABC):
             seed = int(np.random.SeedSequence(seed).generate_state(1)[0])
         self.rules, self.settings, self.seed = rules, settings, seed
         self.pool = pool or ThisProcess()
+        self.steps = 0
+        self.average = WeightAverage(getattr(settings, "averaging", 0.0))
 
     @classmethod
     def read_settings(cls, overrides: Iterable[str] = ()) -> Any:
@@ -124,12 +128,24 @@ class Learner(abc.ABC):
         """
 
     @abc.abstractmethod
+    def card_fields(self) -> dict[str, Any]:
+        """The fields of a policy's card that say what the network reads and decides."""
+
     def policy(self, training: dict[str, Any]) -> tuple[PolicyCard, dict[str, NDArray[np.float32]]]:
-        """Card and weights of the policy learned so far.
+        """Card and weights of the policy learned so far, the mean of the weights.
 
         Args:
             training: the origin of the policy, for the card.
         """
+        card = PolicyCard(
+            agent=self.name,
+            rules=rules_fields(self.rules),
+            layers=self.settings.layers,
+            training=training,
+            **self.card_fields(),
+        )
+        weights = self.average.weights or self.module.state_dict()
+        return card, arrays_of(weights, self.played_weights)
 
     @property
     def playing_options(self) -> dict[str, Any]:
@@ -137,12 +153,30 @@ class Learner(abc.ABC):
         return {}
 
     @abc.abstractmethod
-    def save(self, folder: Path) -> None:
-        """Write everything that learning depends on into the folder of a checkpoint."""
+    def state(self) -> dict[str, Any]:
+        """What learning depends on besides steps and mean weights: tensors and plain values."""
 
     @abc.abstractmethod
+    def restore(self, state: dict[str, Any]) -> None:
+        """Continue from a `state`, with the steps and mean weights that were saved with it."""
+
+    def save(self, folder: Path) -> None:
+        """Write everything that learning depends on into the folder of a checkpoint."""
+        import torch
+
+        state = {"steps": self.steps, "average": self.average.weights} | self.state()
+        written = io.BytesIO()  # torch's own error on a full disk does not name the reason
+        torch.save(state, written)
+        (folder / _STATE).write_bytes(written.getbuffer())
+
     def load(self, folder: Path) -> None:
         """Continue from the folder of a checkpoint, of a run with the same settings and seed."""
+        import torch
+
+        state = torch.load(folder / _STATE, weights_only=True, map_location="cpu")
+        self.steps = self.average.steps = state["steps"]
+        self.average.weights = state["average"]
+        self.restore(state)
 
 
 def get_learner(agent: str) -> type[Learner]:
@@ -240,6 +274,10 @@ class WeightAverage:
 
     Args:
         share: share of the steps so far that the mean covers; 0: only the latest weights.
+
+    Attributes:
+        steps: at the last update.
+        weights: the mean, by name; empty before the first update.
     """
 
     def __init__(self, share: float) -> None:
@@ -257,18 +295,6 @@ class WeightAverage:
             mean.lerp_(latest[name], weight)
         self.steps = steps
 
-    def of(self, module: torch.nn.Module) -> dict[str, torch.Tensor]:
-        """The mean; before the first update, the module's weights."""
-        return self.weights or module.state_dict()
-
-    def state(self) -> dict[str, Any]:
-        """The part of a checkpoint."""
-        return {"steps": self.steps, "weights": self.weights}
-
-    def restore(self, state: dict[str, Any]) -> None:
-        """Continue from a `state`."""
-        self.steps, self.weights = state["steps"], state["weights"]
-
 
 def arrays_of(
     weights: dict[str, torch.Tensor], prefixes: dict[str, str]
@@ -285,12 +311,3 @@ def arrays_of(
         for name, tensor in weights.items()
         if name.startswith(old)
     }
-
-
-def save_state(path: Path, state: dict[str, Any]) -> None:
-    """Write tensors and plain values that `torch.load` reads with ``weights_only=True``."""
-    import torch
-
-    written = io.BytesIO()  # torch's own error on a full disk does not name the reason
-    torch.save(state, written)
-    path.write_bytes(written.getbuffer())

@@ -2,24 +2,21 @@
 
 The actions of the first are moves (`four_seasons_env.agents.learned.move_policy`). The actions of
 the second are positions (`four_seasons_env.next_deal`), and one network reads each position
-(`four_seasons_env.agents.learned.candidate_policy`). `Variant` names all that differs between them.
-Hyperparameters are in the YAML files of the same names.
+(`four_seasons_env.agents.learned.candidate_policy`). Hyperparameters are in the YAML files of the
+same names.
 
 Huang and Ontanon, "A Closer Look at Invalid Action Masking in Policy Gradient Algorithms" (2020).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import abc
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
 import numpy as np
-import torch
 from msgspec import Meta
-from numpy.typing import NDArray
 from sb3_contrib import MaskablePPO
 from stable_baselines3.common.logger import Logger
 
@@ -29,15 +26,7 @@ from four_seasons_env.agents.learned.move_policy import MovePolicy
 from four_seasons_env.agents.learned.next_deal_agent import SOLVER
 from four_seasons_env.agents.network.evaluation import widths_of
 from four_seasons_env.agents.network.rows import move_widths_of
-from four_seasons_env.agents.policy_files import PolicyCard, rules_fields
-from four_seasons_env.agents.training import (
-    GamePool,
-    Learner,
-    Update,
-    WeightAverage,
-    arrays_of,
-    save_state,
-)
+from four_seasons_env.agents.training import GamePool, Learner, Update
 from four_seasons_env.engine.repeats import MASKS
 from four_seasons_env.next_deal.stepping import ENDINGS
 from four_seasons_env.positions.enumeration import ORDERS
@@ -50,7 +39,6 @@ _PPO_ARGUMENTS = (
     *("ent_coef", "vf_coef", "max_grad_norm"),
 )
 """Hyperparameters that MaskablePPO takes under the same names."""
-_STATE = "state.pt"
 
 
 @dataclass(kw_only=True)
@@ -116,70 +104,53 @@ class NextDealPpoSettings(PpoSettings):
         widths_of(self.layers)
 
 
-@dataclass(frozen=True)
-class Variant:
-    """All that differs between the learners."""
-
-    env: Callable[..., FourSeasonsVecEnv]
-    env_arguments: tuple[str, ...]
-    """Hyperparameters that the environment takes under the same names."""
-    policy: Any
-    """A policy class of Stable-Baselines3, or a name that MaskablePPO knows."""
-    policy_arguments: Callable[[Rules, list[int]], dict[str, Any]]
-    """Returns the arguments of the policy class for rules and the hyperparameter `layers`."""
-    played_weights: dict[str, str]
-    """Prefixes of the names of the weights that a player needs, and what replaces them."""
-    card_fields: Callable[[Any], dict[str, Any]]
-    """Returns the fields of a policy's card that describe what the network reads and decides, for
-    the hyperparameters."""
-
-
 class Ppo(Learner):
-    """A model of Stable-Baselines3, and the mean of its weights.
+    """A model of Stable-Baselines3. It trains on the CPU: use more cores for more seeds."""
 
-    It trains in one thread on the CPU: with its small batches two are no faster, and take nearly
-    twice the processor time. Use more cores for more seeds.
-    """
-
-    threads = 1
     run_steps = "20M"
     log_steps = 32_768
     smallest = {"games": 2, "n_steps": 64, "batch_size": 64, "max_moves": 50}  # games end
 
-    variant: ClassVar[Variant]
+    policy_class: ClassVar[Any]
+    """A policy class of Stable-Baselines3."""
 
     def __init__(
         self, rules: Rules, settings: PpoSettings, seed: int, pool: GamePool | None = None
     ) -> None:
         super().__init__(rules, settings, seed, pool)
-        variant = self.variant
-        arguments = {name: getattr(settings, name) for name in variant.env_arguments}
-        env = variant.env(settings.games, rules=rules, **arguments)
+        env = self._new_env()
         self._done = 0.0
         self.model: Any = MaskablePPO(
-            variant.policy,
+            self.policy_class,
             env,
             # Stable-Baselines3's own schedule follows the steps, this one also a limit of time.
             learning_rate=lambda _: settings.rate(self._done),
-            **{name: getattr(settings, name) for name in _PPO_ARGUMENTS},
-            policy_kwargs=variant.policy_arguments(rules, settings.layers),
+            **self._chosen(*_PPO_ARGUMENTS),
+            policy_kwargs=self._policy_arguments(),
             device="cpu",
             seed=self.seed,
         )
+        self.module = self.model.policy
         self.model.set_logger(Logger(None, []))
         # Stable-Baselines3 has seeded the games with seed, seed + 1, ...: two training seeds would
         # share most of their games. Here each training seed has its own games.
         env.seed(self.seed * settings.games)
-        self.average = WeightAverage(getattr(settings, "averaging", 0.0))
 
-    @property
-    def steps(self) -> int:  # type: ignore[override]
-        """Steps learned from so far."""
-        return int(self.model.num_timesteps)
+    @abc.abstractmethod
+    def _new_env(self) -> FourSeasonsVecEnv:
+        """The games to learn from."""
+
+    @abc.abstractmethod
+    def _policy_arguments(self) -> dict[str, Any]:
+        """The arguments of the policy class."""
+
+    def _chosen(self, *names: str) -> dict[str, Any]:
+        """Hyperparameters by name."""
+        return {name: getattr(self.settings, name) for name in names}
 
     def describe(self) -> str:
         """Its games and weights."""
-        weights = sum(each.numel() for each in self.model.policy.parameters())
+        weights = sum(each.numel() for each in self.module.parameters())
         return f"{self.settings.games:,} games side by side, {weights:,} weights"
 
     def update(self, done: float) -> Update:
@@ -192,40 +163,22 @@ class Ppo(Learner):
             return True
 
         self.model.learn(1, note, log_interval=None, reset_num_timesteps=False)
-        self.average.update(self.model.policy, self.steps)
+        self.steps = self.model.num_timesteps
+        self.average.update(self.module, self.steps)
         return Update(
             [bool(info["is_success"]) for info in ended],
             [int(info["cards_up"]) for info in ended],
             dict(self.model.logger.name_to_value),
         )
 
-    def policy(self, training: dict[str, Any]) -> tuple[PolicyCard, dict[str, NDArray[np.float32]]]:
-        """Card and weights of the mean of the model's weights."""
-        card = PolicyCard(
-            agent=self.name,
-            rules=rules_fields(self.rules),
-            layers=self.settings.layers,
-            training=training,
-            **self.variant.card_fields(self.settings),
-        )
-        weights = self.average.of(self.model.policy)
-        return card, arrays_of(weights, self.variant.played_weights)
+    def state(self) -> dict[str, Any]:
+        """See `Learner.state`; without the games that are being played."""
+        return {"parameters": self.model.get_parameters()}
 
-    def save(self, folder: Path) -> None:
-        """See `Learner.save`; without the games that are being played."""
-        state = {
-            "steps": self.steps,
-            "parameters": self.model.get_parameters(),
-            "average": self.average.state(),
-        }
-        save_state(folder / _STATE, state)
-
-    def load(self, folder: Path) -> None:
-        """See `Learner.load`; the next update starts new episodes."""
-        state = torch.load(folder / _STATE, weights_only=True, map_location="cpu")
-        self.model.num_timesteps = state["steps"]
+    def restore(self, state: dict[str, Any]) -> None:
+        """See `Learner.restore`; the next update starts new episodes."""
+        self.model.num_timesteps = self.steps
         self.model.set_parameters(state["parameters"], device="cpu")
-        self.average.restore(state["average"])
         # By the seed of the run alone, the first deals would be learned from again.
         seed = np.random.SeedSequence([self.seed, self.steps]).generate_state(1)[0]
         self.model.set_random_seed(int(seed))
@@ -239,18 +192,25 @@ class MoveLevelPpo(Ppo):
     settings_file = Path(__file__).with_name("maskable_ppo.yaml")
     unit = "moves"
     log_steps = 131_072
-    variant = Variant(
-        env=partial(FourSeasonsVecEnv, observation="places"),
-        env_arguments=("mask", "reward", "max_moves"),
-        policy=MovePolicy,
-        policy_arguments=lambda rules, layers: {
-            "rules": rules,
-            "layers": layers,
+    policy_class = MovePolicy
+    played_weights = {"network.": ""}
+
+    def _new_env(self) -> FourSeasonsVecEnv:
+        arguments = self._chosen("mask", "reward", "max_moves")
+        return FourSeasonsVecEnv(
+            self.settings.games, rules=self.rules, observation="places", **arguments
+        )
+
+    def _policy_arguments(self) -> dict[str, Any]:
+        return {
+            "rules": self.rules,
+            "layers": self.settings.layers,
             "optimizer_kwargs": {"betas": (0.9, 0.99), "eps": 1e-5, "fused": True},
-        },
-        played_weights={"network.": ""},
-        card_fields=lambda settings: {"observation": "places", "mask": settings.mask},
-    )
+        }
+
+    def card_fields(self) -> dict[str, Any]:
+        """See `Learner.card_fields`."""
+        return {"observation": "places", "mask": self.settings.mask}
 
     def update(self, done: float) -> Update:
         """See `Learner.update`; the weight of the entropy falls, too."""
@@ -265,19 +225,26 @@ class NextDealPpo(Ppo):
     schema = NextDealPpoSettings
     settings_file = Path(__file__).with_name("next_deal_ppo.yaml")
     unit = "decisions"
-    variant = Variant(
-        env=FourSeasonsNextDealVecEnv,
-        env_arguments=(
+    policy_class = CandidatePolicy
+    played_weights = {"features_extractor.network.": "", "mlp_extractor.": ""}
+
+    def _new_env(self) -> FourSeasonsNextDealVecEnv:
+        arguments = self._chosen(
             *("candidates", "expansions", "order", "endings", "ending_expansions"),
             *("reward", "max_moves"),
-        ),
-        policy=CandidatePolicy,
-        policy_arguments=lambda _, layers: {
+        )
+        return FourSeasonsNextDealVecEnv(self.settings.games, rules=self.rules, **arguments)
+
+    def _policy_arguments(self) -> dict[str, Any]:
+        return {
             "features_extractor_class": TableEncoder,
-            "features_extractor_kwargs": {"widths": layers},
-        },
-        played_weights={"features_extractor.network.": "", "mlp_extractor.": ""},
-        card_fields=lambda settings: {
+            "features_extractor_kwargs": {"widths": self.settings.layers},
+        }
+
+    def card_fields(self) -> dict[str, Any]:
+        """See `Learner.card_fields`."""
+        settings = self.settings
+        return {
             "observation": "features",
             "mask": "distinct",
             "decisions": {
@@ -288,5 +255,4 @@ class NextDealPpo(Ppo):
                 "ending_expansions": settings.ending_expansions,
                 "value_weight": settings.value_weight,
             },
-        },
-    )
+        }

@@ -16,22 +16,14 @@ from four_seasons_env.agents.network.evaluation import network_of
 from four_seasons_env.agents.network.module import PositionNetwork
 from four_seasons_env.agents.planner.best_stop import AGENT, HEADS
 from four_seasons_env.agents.planner.self_play import PlannerSettings, Played, Task, play_part
-from four_seasons_env.agents.policy_files import PolicyCard, load_policy, rules_fields
+from four_seasons_env.agents.policy_files import load_policy
 from four_seasons_env.agents.registry import bundled_weights
-from four_seasons_env.agents.training import (
-    GamePool,
-    Learner,
-    Update,
-    WeightAverage,
-    arrays_of,
-    save_state,
-)
+from four_seasons_env.agents.training import GamePool, Learner, Update, arrays_of
 from four_seasons_env.engine.deals import TRAIN_FROM
 from four_seasons_env.rules import Rules
 
 _DEALS_A_SEED = 2**40  # so that no two seeds share a training deal,
 _SEEDS = 2**23  # unless they differ by a multiple of this, because there are no more deals
-_STATE = "state.pt"
 _PARTS = 4
 """Parts of a batch whose rows are summed at once. Their number is the same on all machines, because
 the last bits of the gradients depend on it."""
@@ -46,7 +38,6 @@ class PlannerLearner(Learner):
     unit = "games"
     run_steps = "300k"
     log_steps = 2560
-    threads = 1
     uses_workers = True
     smallest = {
         "positions": 2,
@@ -61,13 +52,11 @@ class PlannerLearner(Learner):
     ) -> None:
         super().__init__(rules, settings, seed, pool)
         torch.manual_seed(self.seed)
-        self.steps = 0
-        self.network = PositionNetwork(settings.layers, HEADS)
-        self.network.parts = _PARTS
-        self.average = WeightAverage(settings.averaging)
+        self.module = PositionNetwork(settings.layers, HEADS)
+        self.module.parts = _PARTS
         self._played: Played | None = None  # the games to learn from next
         self._optimizer = torch.optim.AdamW(
-            self.network.parameters(), weight_decay=settings.weight_decay, fused=True
+            self.module.parameters(), weight_decay=settings.weight_decay, fused=True
         )
 
     @classmethod
@@ -83,13 +72,13 @@ class PlannerLearner(Learner):
     def warm_start(self, start: str) -> None:
         """Take a planner's weights in place of random ones."""
         weights = _weights_of(start, self.rules, self.settings)
-        self.network.load_state_dict(
+        self.module.load_state_dict(
             {name: torch.from_numpy(each) for name, each in weights.items()}
         )
 
     def describe(self) -> str:
         """Its games, weights and workers."""
-        weights = sum(each.numel() for each in self.network.parameters())
+        weights = sum(each.numel() for each in self.module.parameters())
         return (
             f"{self.settings.games:,} games between two updates, played {self.pool}, "
             f"{weights:,} weights"
@@ -98,7 +87,7 @@ class PlannerLearner(Learner):
     def update(self, done: float) -> Update:
         """See `Learner.update`."""
         games, rate = self.settings.games, self.settings.rate(done)
-        weights = arrays_of(self.network.state_dict(), {"": ""})
+        weights = arrays_of(self.module.state_dict(), self.played_weights)
         task = Task(self.rules, self.settings, self.settings.lambda_at(done))
         if self._played is None:
             self._played = self._play(task, weights, self.steps)
@@ -110,7 +99,7 @@ class PlannerLearner(Learner):
             loss = self._learn(self._played)
             won, self._played = self._played.won, following.result()
         self.steps += games
-        self.average.update(self.network, self.steps)
+        self.average.update(self.module, self.steps)
         records = {"train/loss": loss, "train/learning_rate": rate}
         return Update([True] * won + [False] * (games - won), [], records)
 
@@ -135,7 +124,7 @@ class PlannerLearner(Learner):
         losses = []
         for first in range(0, len(order) // size * size, size):
             batch = order[first : first + size]
-            odds = self.network(rows, batch, batch)[:, 0]  # each position is its own decision
+            odds = self.module(rows, batch, batch)[:, 0]  # each position is its own decision
             loss = binary_cross_entropy_with_logits(odds, targets[batch])
             self._optimizer.zero_grad()
             loss.backward()  # type: ignore[no-untyped-call]
@@ -143,17 +132,9 @@ class PlannerLearner(Learner):
             losses.append(loss.item())
         return float(np.mean(losses)) if losses else np.nan
 
-    def policy(self, training: dict[str, Any]) -> tuple[PolicyCard, dict[str, NDArray[np.float32]]]:
-        """Card and weights of the mean network."""
-        card = PolicyCard(
-            agent=AGENT,
-            rules=rules_fields(self.rules),
-            observation="features",
-            mask="distinct",
-            layers=list(self.settings.layers),
-            training=training,
-        )
-        return card, arrays_of(self.average.of(self.network), {"": ""})
+    def card_fields(self) -> dict[str, Any]:
+        """See `Learner.card_fields`."""
+        return {"observation": "features", "mask": "distinct"}
 
     @property
     def playing_options(self) -> dict[str, Any]:
@@ -161,26 +142,20 @@ class PlannerLearner(Learner):
         settings = self.settings
         return {"positions": settings.positions, "expansions": settings.expansions, "votes": 0}
 
-    def save(self, folder: Path) -> None:
-        """See `Learner.save`."""
+    def state(self) -> dict[str, Any]:
+        """See `Learner.state`."""
         assert self._played  # after the first update
         rows, targets, won = self._played
-        state = {
-            "steps": self.steps,
-            "network": self.network.state_dict(),
+        return {
+            "network": self.module.state_dict(),
             "optimizer": self._optimizer.state_dict(),
-            "average": self.average.state(),
             "played": (torch.from_numpy(rows), torch.from_numpy(targets), won),
         }
-        save_state(folder / _STATE, state)
 
-    def load(self, folder: Path) -> None:
-        """See `Learner.load`."""
-        state = torch.load(folder / _STATE, weights_only=True)
-        self.steps = state["steps"]
-        self.network.load_state_dict(state["network"])
+    def restore(self, state: dict[str, Any]) -> None:
+        """See `Learner.restore`."""
+        self.module.load_state_dict(state["network"])
         self._optimizer.load_state_dict(state["optimizer"])
-        self.average.restore(state["average"])
         rows, targets, won = state["played"]
         self._played = Played(rows.numpy(), targets.numpy(), won)
 

@@ -116,7 +116,7 @@ def test_ppo_continues_with_new_games(agent: str, tmp_path: Path) -> None:
         return kind(RULES["four-seasons"], settings, seed=3)
 
     def state(learner: Any) -> list[Any]:
-        return [learner.steps, learner.average.state(), learner.model.get_parameters()]
+        return [learner.steps, learner.average.weights, learner.model.get_parameters()]
 
     learner = new()
     for _ in range(3):
