@@ -8,19 +8,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from four_seasons_env.agents.network.evaluation import Weights, network_of
-from four_seasons_env.agents.planner.best_stop import HEADS, SearchLimits, best_stop, new_evaluator
-from four_seasons_env.agents.planner.lookahead import (
-    CANDIDATES,
-    Lookahead,
-    find_candidates,
-    look_ahead,
-    new_lookahead_buffers,
-)
+from four_seasons_env.agents.planner.best_stop import HEADS, best_stop, new_evaluator
+from four_seasons_env.agents.planner.lookahead import look_ahead, new_lookahead_buffers
 from four_seasons_env.agents.policy_files import PolicyCard
 from four_seasons_env.agents.search.plans import ENDING_POSITIONS, Plans
-from four_seasons_env.agents.search.worlds import SolverVotes
+from four_seasons_env.agents.search.worlds import share_won
+from four_seasons_env.arguments import check_positive
 from four_seasons_env.engine.jit import announce
 from four_seasons_env.engine.kernel import nothing_hidden, sort_unseen
+from four_seasons_env.positions.enumeration import best_stops
 from four_seasons_env.positions.search import (
     DEEPEST,
     WON,
@@ -31,12 +27,6 @@ from four_seasons_env.positions.search import (
 )
 from four_seasons_env.rules import Rules
 
-_MARGIN = np.float32(0.08)
-"""Positions worth less than the best by more than this are not examined further."""
-_ANY = np.float32(2)
-"""A margin that leaves nothing out."""
-_INNER = SearchLimits(positions=50, expansions=20, ending_positions=1000, ending_expansions=500)
-"""Limits of the searches in a look ahead."""
 _WIDTH = 100
 """Width of the solver's beam when it votes."""
 
@@ -67,7 +57,7 @@ class PlannerAgent:
 
     Raises:
         PolicyFileError: if the weights do not fit the card.
-        ValueError: for ``candidates`` out of range, or ``worlds`` below 1.
+        ValueError: for ``candidates`` or ``worlds`` below 1.
     """
 
     mask = "distinct"
@@ -86,18 +76,16 @@ class PlannerAgent:
         worlds: int = 8,
         candidates: int = 4,
     ) -> None:
-        if not 1 <= candidates <= CANDIDATES:
-            raise ValueError(f"candidates must be 1 to {CANDIDATES}, not {candidates}")
         announce(best_stop)
         self.train_seed = card.training.get("seed")
         self._evaluator = new_evaluator(rules, network_of(weights, card.layers, HEADS))
         self._positions, self._expansions = positions, expansions
         self._search = new_search(rules, positions)
         self._path = np.zeros(DEEPEST + 1, np.int64)
-        self._lookahead = Lookahead(candidates, _MARGIN, worlds, lookahead, _INNER)
-        self._buffers = new_lookahead_buffers(rules, _INNER)
-        self._votes_from, self._votes = votes, SolverVotes(rules, worlds, _WIDTH)
-        self._plans = Plans(rules, ending_positions)
+        self._lookahead, self._votes = lookahead, votes
+        self._worlds = check_positive("worlds", worlds)
+        self._buffers = new_lookahead_buffers(rules, check_positive("candidates", candidates))
+        self._rules, self._plans = rules, Plans(rules, ending_positions)
 
     def act(
         self, games: NDArray[Any], masks: NDArray[np.int8], rng: np.random.Generator
@@ -133,24 +121,21 @@ class PlannerAgent:
 
     def _reconsider(self, game: Any, best: int, count: int, rng: np.random.Generator) -> int:
         """The row to choose after a look ahead or a vote, where the options ask for one."""
-        search, candidates = self._search, self._lookahead.candidates
+        search, buffers, worlds = self._search, self._buffers, self._worlds
         hidden = int(game["deck_size"]) - int(game["dealt"])
-        votes = hidden <= self._votes_from
-        if not (votes or self._lookahead.cards):
+        votes = hidden <= self._votes
+        if not (votes or self._lookahead):
             return best
         seed = rng.integers(0, 2**63, dtype=np.uint64)
         if not votes:
-            return int(
-                look_ahead(
-                    self._evaluator, search, count, best, seed, self._lookahead, self._buffers
-                )
-            )
-        found = find_candidates(search, count, candidates, _ANY, self._buffers.chosen)
-        chosen = self._buffers.chosen[:found]
+            settings = worlds, self._lookahead, seed, buffers
+            return int(look_ahead(self._evaluator, search, count, best, *settings))
+        found = best_stops(count, search, buffers.chosen, len(buffers.chosen), False)
+        chosen = buffers.chosen[:found]
         if len(chosen) < 2:
             return best
         at, turns = np.transpose([turn_at(search, row) for row in chosen])
-        share = self._votes.share_won(search.positions[at], turns, seed)
+        share = share_won(search.positions[at], turns, self._rules, worlds, _WIDTH, seed)
         odds = _log_odds(share) + _log_odds(search.worths[chosen])
         return int(chosen[np.argmax(odds)])
 

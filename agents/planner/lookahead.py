@@ -10,6 +10,7 @@ best leave earlier, by a test of the differences in the same worlds (racing: Mar
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,22 +24,14 @@ from four_seasons_env.positions.enumeration import best_stops
 from four_seasons_env.positions.search import WON, Search, may_stop, new_search, turn_at
 from four_seasons_env.rules import Rules
 
-CANDIDATES = 16
-"""Maximum number of candidates of a look ahead."""
+_MARGIN = np.float32(0.08)
+"""Positions worth less than the best by more than this are not examined further."""
+_LIMITS = SearchLimits(positions=50, expansions=20, ending_positions=1000, ending_expansions=500)
+"""Limits of the searches in imagined worlds."""
 _TEST_EVERY = 16
 """Worlds of a round between two tests; the default rounds are too short for one."""
 _CLEARLY = 3.0
 """A candidate leaves if its mean difference from the best is this many standard errors."""
-
-
-class Lookahead(NamedTuple):
-    """How a look ahead is done."""
-
-    candidates: int  # maximum number
-    margin: np.float32  # positions worth less than the best by more than this are left out
-    worlds: int  # in the first round; each later round has twice as many
-    cards: int  # to turn in each world
-    limits: SearchLimits  # of the searches in imagined worlds
 
 
 class LookaheadBuffers(NamedTuple):
@@ -46,49 +39,32 @@ class LookaheadBuffers(NamedTuple):
 
     search: Search  # for the decisions in imagined worlds
     game: NDArray[Any]  # GAME (1,), the game in an imagined world
-    chosen: NDArray[np.int64]  # (CANDIDATES,) rows of the candidates
-    left: NDArray[np.int64]  # (CANDIDATES,) indices of those still compared, best first
-    values: NDArray[np.float64]  # (CANDIDATES,) of the candidates in one world
-    totals: NDArray[np.float64]  # (CANDIDATES,) sums of their values over the worlds
-    products: NDArray[np.float64]  # (CANDIDATES, CANDIDATES) sums of products of two values
+    chosen: NDArray[np.int64]  # (candidates,) rows of the candidates
+    left: NDArray[np.int64]  # (candidates,) indices of those still compared, best first
+    values: NDArray[np.float64]  # (candidates,) of the candidates in one world
+    totals: NDArray[np.float64]  # (candidates,) sums of their values over the worlds
+    products: NDArray[np.float64]  # (candidates, candidates) sums of products of two values
 
 
-def new_lookahead_buffers(rules: Rules, limits: SearchLimits) -> LookaheadBuffers:
-    """Buffers for `look_ahead` with these limits."""
+def new_lookahead_buffers(rules: Rules, candidates: int) -> LookaheadBuffers:
+    """Buffers for `look_ahead` at no more than this many candidates."""
     return LookaheadBuffers(
-        new_search(rules, max(limits.positions, limits.ending_positions)),
+        new_search(rules, max(_LIMITS.positions, _LIMITS.ending_positions)),
         np.zeros(1, GAME),
-        np.zeros(CANDIDATES, np.int64),
-        np.zeros(CANDIDATES, np.int64),
-        np.zeros(CANDIDATES, np.float64),
-        np.zeros(CANDIDATES, np.float64),
-        np.zeros((CANDIDATES, CANDIDATES), np.float64),
+        np.zeros(candidates, np.int64),
+        np.zeros(candidates, np.int64),
+        np.zeros(candidates, np.float64),
+        np.zeros(candidates, np.float64),
+        np.zeros((candidates, candidates), np.float64),
     )
 
 
 @jit
-def find_candidates(search, count, most, margin, chosen):
-    """Write the rows of the positions with the highest worth, best first, and return how many.
-
-    Args:
-        search: of `best_stop`, which found ``count`` positions.
-        most: maximum number of rows to write.
-        margin: positions worth less than the best by more than this are left out.
-        chosen: int64 with room for ``most``.
-    """
-    found = best_stops(count, search, chosen, most, False)
-    # Sorted by worth, so the candidates to leave out are at the end.
-    while found > 1 and search.worths[chosen[found - 1]] < search.worths[chosen[0]] - margin:
-        found -= 1
-    return found
-
-
-@jit
-def _play_on(evaluator, cards, limits, buffers):
+def _play_on(evaluator, cards, buffers):
     """Play ``buffers.game`` on for this many cards, and return what it is worth then."""
     game, search = buffers.game, buffers.search
     while True:
-        best, over = best_stop_or_win(game[0], evaluator, search, limits)
+        best, over = best_stop_or_win(game[0], evaluator, search, _LIMITS)
         if search.values[best] == WON:
             return 1.0
         # Lost in this world: nothing is hidden and no win was found, or no card can be turned.
@@ -104,27 +80,18 @@ def _play_on(evaluator, cards, limits, buffers):
 def stride(cards):
     """A step that visits each of this many cards once before it returns to one."""
     step = max(np.int64(1), np.int64(0.618 * cards))  # near the golden ratio: spread evenly
-    # The first step from there on that has no factor in common with the number of cards (Euclid).
-    while True:
-        a, b = cards, step
-        while b:
-            a, b = b, a % b
-        if a == 1:
-            return step
+    while math.gcd(cards, step) > 1:
         step += 1
+    return step
 
 
 @jit
 def _sort(left, totals, count):
-    """Sort the candidates that are left by their totals, best first (insertion sort).
+    """Sort the candidates that are left by their totals, best first; equal ones keep their order.
 
     All have met the same worlds, so totals compare without being divided.
     """
-    for i in range(1, count):
-        at = i
-        while at > 0 and totals[left[at - 1]] < totals[left[at]]:
-            left[at - 1], left[at] = left[at], left[at - 1]
-            at -= 1
+    left[:count] = left[:count][np.argsort(-totals[left[:count]], kind="mergesort")]
 
 
 @jit
@@ -153,7 +120,7 @@ def drop_clearly_worse(buffers, count, worlds):
 
 
 @jit
-def look_ahead(evaluator, search, count, best, seed, settings, buffers):
+def look_ahead(evaluator, search, count, best, worlds, cards, seed, buffers):
     """Decide among the best positions of a search by looking over the next cards.
 
     Args:
@@ -162,18 +129,21 @@ def look_ahead(evaluator, search, count, best, seed, settings, buffers):
             `four_seasons_env.engine.kernel.sort_unseen`.
         count: positions that it found.
         best: row of the position that it chose.
+        worlds: in the first round; each later round has twice as many.
+        cards: to turn in each world.
         seed: uint64, of the worlds.
-        settings: `Lookahead`.
         buffers: `LookaheadBuffers`.
 
     Returns:
         The row of the position to choose.
     """
     chosen, left, totals, game = buffers.chosen, buffers.left, buffers.totals, buffers.game
-    worlds = settings.worlds
-    count = find_candidates(search, count, settings.candidates, settings.margin, chosen)
+    count = best_stops(count, search, chosen, len(chosen), False)
+    # Sorted by worth, so the candidates to leave out are at the end.
+    while count > 1 and search.worths[chosen[count - 1]] < search.worths[chosen[0]] - _MARGIN:
+        count -= 1
     chosen[0] = chosen[0] if count else best
-    left[:] = np.arange(CANDIDATES)
+    left[:] = np.arange(len(left))
     totals[:] = 0
     buffers.products[:] = 0
     root = search.positions[0]
@@ -196,7 +166,7 @@ def look_ahead(evaluator, search, count, best, seed, settings, buffers):
                 play(game[0], evaluator.rule, move)
                 # Less than zero: the price of the moves that lead to the candidate.
                 price = np.float64(search.worths[candidate] - search.values[candidate])
-                value = _play_on(evaluator, settings.cards, settings.limits, buffers)
+                value = _play_on(evaluator, cards, buffers)
                 buffers.values[i] = value + price
             number += 1
             add_world(buffers, count)

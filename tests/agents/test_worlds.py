@@ -5,7 +5,7 @@ from itertools import permutations
 import numpy as np
 import pytest
 
-from four_seasons_env.agents.search.worlds import SolverVotes, determinize
+from four_seasons_env.agents.search.worlds import determinize, share_won
 from four_seasons_env.engine.kernel import compile_rules, sort_unseen
 from four_seasons_env.game import Game
 from four_seasons_env.solver import solve
@@ -45,11 +45,10 @@ def test_a_vote_is_the_share_of_worlds(worlds: int) -> None:
         records = game.record.copy()
         sort_unseen(records[0], compile_rules(rules)[0])
         moves = np.array([each.number for each in game.legal_moves(distinct=True) if each.turns])
-        votes = SolverVotes(rules, worlds, WIDTH)
-        asked = np.repeat(records, 2), np.repeat(moves[:1], 2)
-        one, same = votes.share_won(*asked, np.uint64(5))
+        asked = np.repeat(records, 2), np.repeat(moves[:1], 2), rules, worlds, WIDTH, np.uint64(5)
+        one, same = share_won(*asked)
         assert one == same, "all moves in the same worlds"
-        assert votes.share_won(*asked, np.uint64(5)).tolist() == [one, same]
+        assert share_won(*asked).tolist() == [one, same]
         worlds_after = [
             restocked(game, order).after(int(moves[0])) for order in permutations(stock(records))
         ]
