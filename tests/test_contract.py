@@ -414,7 +414,7 @@ PLAYERS: dict[str, Callable[[Rules], Any]] = {
     "rollout with searches": named("rollout@worlds=2,moves=2,expansions=20"),
     "finisher": named("finisher@base=random,ending_positions=2000"),
     "first_candidate": named("first_candidate@expansions=20"),
-    "policy": lambda rules: NetworkAgent(rules, move_card(rules), move_weights(), None),
+    "policy": lambda rules: NetworkAgent(rules, move_card(rules), move_weights()),
     "candidates": candidates,
     "planner": lambda rules: planner(rules, lookahead=1, votes=0),
     "planner with votes": lambda rules: planner(rules, votes=40),

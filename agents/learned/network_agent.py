@@ -34,8 +34,7 @@ class NetworkAgent:
         card: describes the network.
         weights: its tensors, by their names in
             `four_seasons_env.agents.network.places.MoveNetwork`.
-        deterministic: choose the legal move with the highest score (True), or sample one (False or
-            None).
+        deterministic: choose the legal move with the highest score (True), or sample one (False).
 
     Raises:
         PolicyFileError: if the weights do not fit the card or the rules.
@@ -46,12 +45,12 @@ class NetworkAgent:
         rules: Rules,
         card: PolicyCard,
         weights: Mapping[str, NDArray[np.float32]],
-        deterministic: bool | None = None,
+        deterministic: bool = False,
     ) -> None:
         self.mask = card.mask
         self.train_seed = card.training.get("seed")
         self.observation = card.observation
-        self.deterministic = bool(deterministic)
+        self.deterministic = deterministic
         self._rules = rules
         widths = move_widths_of(card.layers)
         self._table = tensor_of(weights, "encoder.table", (ROWS, widths.position))

@@ -40,14 +40,11 @@ class NextDealAgent(NextDealPlayer):
         rules: the rule set to play.
         card: describes the network.
         weights: its tensors by name.
-        deterministic: choose the position with the highest score (True or None), or sample one.
-        candidates: maximum number of positions to choose among. None for this or a following
-            option: as in the policy's card.
+        deterministic: choose the position with the highest score + value_weight x value, by the
+            weight in the policy's card; or sample one by the scores.
+        candidates: maximum number of positions to choose among. None for this or the next option:
+            as in the policy's card.
         expansions: maximum number of positions that the search expands.
-        ending_expansions: the same for the search for a win once nothing is hidden.
-        endings: "search" as in the environment, "policy", or "solver": `four_seasons_env.solver`.
-        value_weight: if deterministic, choose the position with the highest score + value_weight x
-            value; 0 for the policy alone.
 
     Raises:
         PolicyFileError: if the weights do not fit the card.
@@ -60,22 +57,13 @@ class NextDealAgent(NextDealPlayer):
         card: PolicyCard,
         weights: Weights,
         *,
-        deterministic: bool | None = None,
+        deterministic: bool = True,
         candidates: int | None = None,
         expansions: int | None = None,
-        ending_expansions: int | None = None,
-        endings: str | None = None,
-        value_weight: float | None = None,
     ) -> None:
         self.train_seed = card.training.get("seed")
-        self.deterministic = deterministic is not False
-        given = {
-            "candidates": candidates,
-            "expansions": expansions,
-            "ending_expansions": ending_expansions,
-            "endings": endings,
-            "value_weight": value_weight,
-        }
+        self.deterministic = deterministic
+        given = {"candidates": candidates, "expansions": expansions}
         decisions: dict[str, Any] = card.decisions | {
             name: value for name, value in given.items() if value is not None
         }

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from four_seasons_env.agents.names import make_agent
-from four_seasons_env.agents.search.plans import ENDING_POSITIONS, NONE, Plans
+from four_seasons_env.agents.search.plans import ENDING_POSITIONS, Plans
 from four_seasons_env.game import Game, Stop
 from four_seasons_env.rules import Rules
 
@@ -84,7 +84,7 @@ class FinisherAgent:
     ) -> NDArray[np.int64]:
         """The other agent's move in each game, or the solver's."""
         planned = self._plans.endings(games)
-        rest = planned == NONE
+        rest = planned < 0
         if rest.any():
             planned[rest] = self._base.act(games[rest], masks[rest], rng)
         return planned

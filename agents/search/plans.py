@@ -19,7 +19,6 @@ from four_seasons_env.engine.kernel import (
     nothing_hidden,
     play,
 )
-from four_seasons_env.engine.moves import Move
 from four_seasons_env.game import Game
 from four_seasons_env.rules import Rules
 from four_seasons_env.solver import solve
@@ -68,10 +67,6 @@ class Plans:
 
     def __contains__(self, game: Any) -> bool:
         return int(public_key(game, self._rule)) in self._moves
-
-    def __getitem__(self, game: Any) -> int:
-        """The move, or NONE."""
-        return self._moves.get(int(public_key(game, self._rule)), NONE)
 
     def __setitem__(self, game: Any, move: int) -> None:
         self._moves[int(public_key(game, self._rule))] = move
@@ -129,15 +124,12 @@ class Plans:
         self._moves.update(zip(keys.tolist(), moves, strict=True))
 
     def endings(self, games: NDArray[Any]) -> NDArray[np.int64]:
-        """The planned moves where nothing is hidden, NONE elsewhere; int64 of shape (n,)."""
+        """The planned moves where nothing is hidden, below 0 elsewhere; int64 of shape (n,)."""
         self._tidy()
-        moves = np.full(len(games), NONE)
-        for i, game in enumerate(games):
-            if nothing_hidden(game, self._rule):
-                if game not in self:
-                    self.finish(game)
-                moves[i] = self[game]
-        return moves
+        for game in games:
+            if nothing_hidden(game, self._rule) and game not in self:
+                self.finish(game)
+        return self.moves_for(games)
 
     def finish(self, game: Any) -> None:
         """Plan a game in which nothing is hidden to its end.
@@ -147,10 +139,12 @@ class Plans:
         """
         games = np.zeros(1, GAME)
         games[0] = game
-        moves = self._solve(games[0]) if self._positions else []
-        if moves:
-            self.follow(game, [int(move) for move in moves])
-            return
+        if self._positions:
+            own = Game.from_own_record(game, self._rules)
+            moves = solve(own, max_positions=self._positions).moves
+            if moves:
+                self.follow(game, [int(move) for move in moves])
+                return
         unused = np.random.default_rng(0)  # the heuristic draws no random numbers
         goes_on = np.ones(1, np.bool_)
         while True:
@@ -160,7 +154,3 @@ class Plans:
             self[games[0]] = NONE
             move = self._heuristic.act(games.copy(), self._mask, unused)[0]
             play(games[0], self._rule, move)
-
-    def _solve(self, record: Any) -> list[Move]:
-        game = Game.from_own_record(record, self._rules)
-        return solve(game, max_positions=self._positions).moves

@@ -211,6 +211,6 @@ class RolloutAgent:
         """The best move in each game; the worlds are drawn from rng."""
         seeds = rng.integers(0, 2**63, len(games), np.uint64)
         moves = self._plans.endings(games) if self._plans else np.full(len(games), NONE)
-        rest, own = moves == NONE, (self._settings, self._buffers)
+        rest, own = moves < 0, (self._settings, self._buffers)
         moves[rest] = _best_moves(games[rest], self._rule, masks[rest], seeds[rest], *own)
         return moves

@@ -15,7 +15,7 @@ from tests.helpers import midgame, mostly_slow
 DEFAULT = RULES["four-seasons"]
 
 
-def network(rules: Rules = DEFAULT, deterministic: bool | None = None) -> NetworkAgent:
+def network(rules: Rules = DEFAULT, deterministic: bool = False) -> NetworkAgent:
     return NetworkAgent(rules, move_card(rules), move_weights(), deterministic)
 
 

@@ -14,8 +14,10 @@ from tests.agents.policies import candidate_card, candidate_weights
 
 def test_player_plays_what_its_network_chooses(tmp_path: Path) -> None:
     weight = 3.0
-    save_policy(tmp_path, candidate_card(RULES["four-seasons"], seed=7), candidate_weights())
-    agent = make_agent(f"next_deal_ppo:{tmp_path}@value_weight={weight}")
+    card = candidate_card(RULES["four-seasons"], seed=7)
+    card.decisions["value_weight"] = weight
+    save_policy(tmp_path, card, candidate_weights())
+    agent = make_agent(f"next_deal_ppo:{tmp_path}")
     assert agent.train_seed == 7
     env = FourSeasonsNextDealEnv(candidates=10, expansions=20, ending_expansions=40)
     compared = differ = 0
