@@ -6,6 +6,7 @@ The signature of an agent's maker gives the names and types of its options.
 from __future__ import annotations
 
 import inspect
+import pkgutil
 import re
 import types
 import typing
@@ -77,15 +78,14 @@ def _make(parts: Name, rules: Rules, arguments: dict[str, Any]) -> Agent:
     """The agent of a name, with further arguments for its maker."""
     name, entry = parts.registered, parts.entry
     is_ours = name in AGENTS
-    maker = load(entry.maker)
+    maker = pkgutil.resolve_name(entry.maker) if is_ours else load(name)
     given = _GIVEN if is_ours else ("rules",)
     in_no_name = ("deterministic",) if len(entry.plays) > 1 else ()
     options = read_options(name, maker, parts.options, (*given, *in_no_name), text=True)
     options |= read_options(name, maker, arguments, given, text=False)
     if not is_ours:
         options = dict.fromkeys(in_no_name, True) | options
-        own: Agent = make_plugin(entry.maker, rules, options)
-        return own
+        return make_plugin(name, maker, rules, options)
     if entry.learns:
         from four_seasons_env.agents.policy_files import load_policy  # which needs an extra
 
@@ -112,7 +112,8 @@ def make_player(
     Raises:
         PolicyFileError: if the weights do not fit the card or the rules.
     """
-    made: Agent = load(AGENTS[card.agent].maker)(rules, card, weights, **options)
+    maker = pkgutil.resolve_name(AGENTS[card.agent].maker)
+    made: Agent = maker(rules, card, weights, **options)
     return made
 
 

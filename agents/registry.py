@@ -187,22 +187,22 @@ def find_entry(name: str) -> Entry:
     if not (colon and package.isidentifier() and importlib.util.find_spec(package)):
         lacks = f", and no module {word!r}" if colon else ""
         raise ValueError(f"unknown agent {word!r}{lacks}: {nearest(word, AGENTS)}")
-    if not attribute.isidentifier():
-        raise ValueError(
-            f"an agent of module {word!r} must be the name of one class or function, not "
-            f"{attribute!r}: give the same label to each, as in own={word}:A own={word}:B"
-        )
     maker = load(name)
+    ways = getattr(maker, "plays", PLAYS[:1])
+    plays = (ways,) if isinstance(ways, str) else tuple(ways)
+    if not plays or set(plays) - set(PLAYS):
+        raise ValueError(
+            f"plays of agent {name!r} must be {' or '.join(PLAYS)}, or both, not {ways!r}"
+        )
     block = check_positive(f"block of agent {name!r}", getattr(maker, "block", 10))
-    return Entry(name, "-", plays(maker), block)
+    return Entry(name, "-", plays, block)
 
 
-def load(place: str) -> Callable[..., Any]:
-    """Import the maker of an agent.
+def load(place: str) -> Any:
+    """Import the maker of an agent of another package.
 
     Raises:
-        ValueError: if there is no such module, nothing in it of this name that can be called, or it
-            has no way to play or an unknown one.
+        ValueError: if there is no such module, or nothing in it of this name that can be called.
         RuntimeError: for an error in the module, which is its cause.
     """
     module, _, name = place.partition(":")
@@ -215,36 +215,23 @@ def load(place: str) -> Callable[..., Any]:
             raise ValueError(f"no module {cause.name!r} for agent {place!r}") from None
         raise  # such as for something that the module needs
     make = getattr(found, name, None)
-    if make is None:
-        public = [each for each in vars(found) if callable(vars(found)[each]) and each[0] != "_"]
-        raise ValueError(f"module {module!r} has no {name!r}: {nearest(name, public)}")
     if not callable(make):
-        raise ValueError(f"agent {place!r} must be a class or function, not {type(make).__name__}")
-    if not plays(make):
+        public = [each for each in vars(found) if callable(vars(found)[each]) and each[0] != "_"]
         raise ValueError(
-            f"plays of agent {place!r} must be {' or '.join(PLAYS)}, or both, not empty"
+            f"module {module!r} has no class or function {name!r}: {nearest(name, public)}"
         )
-    for play in plays(make):
-        if play not in PLAYS:
-            raise ValueError(f"agent {place!r} plays {play!r}: {nearest(str(play), PLAYS)}")
-    loaded: Callable[..., Any] = make
-    return loaded
+    return make
 
 
-def plays(maker: Any) -> tuple[str, ...]:
-    """How the agents that something makes can play."""
-    ways = getattr(maker, "plays", PLAYS[:1])
-    return (ways,) if isinstance(ways, str) else tuple(ways)
-
-
-def make_plugin(place: str, rules: Rules, options: dict[str, Any]) -> Any:
+def make_plugin(
+    place: str, maker: Callable[..., Any], rules: Rules, options: dict[str, Any]
+) -> Agent:
     """Make an agent of another package; the options have been checked.
 
     Raises:
         ValueError: if it has no `act`, takes unknown masks, or its description is not text.
         RuntimeError: for an error in making it, which is its cause.
     """
-    maker = load(place)
     from four_seasons_env.engine.repeats import MASKS  # compiled code, which takes time to load
 
     parameters = inspect.signature(maker).parameters
@@ -255,7 +242,7 @@ def make_plugin(place: str, rules: Rules, options: dict[str, Any]) -> Any:
             '@policy("FourSeasonsNextDeal-v0", plays=("stochastic",)), see docs/reference/agents.md'
         )
     with _blamed(place):
-        agent = maker(**own, **options)
+        agent: Agent = maker(**own, **options)
     if not takes_three(getattr(agent, "act", None)):
         raise ValueError(
             f"agent {place!r} has no act(games, masks, rng): see four_seasons_env.agents.Agent"
@@ -291,6 +278,4 @@ def _blamed(place: str) -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        if place.startswith("four_seasons_env."):
-            raise  # `make_agent` names the extra that is missing
         raise RuntimeError(f"agent {place!r} failed: {type(error).__name__}: {error}") from error

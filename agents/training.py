@@ -11,6 +11,7 @@ from __future__ import annotations
 import abc
 import dataclasses
 import io
+import pkgutil
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, TypeVar
@@ -19,7 +20,7 @@ import numpy as np
 import yaml
 
 from four_seasons_env.agents.policy_files import PolicyCard, rules_fields
-from four_seasons_env.agents.registry import AGENTS, load
+from four_seasons_env.agents.registry import AGENTS
 from four_seasons_env.arguments import nearest
 from four_seasons_env.rules import Rules
 from four_seasons_env.schemas import check_fields, fitting
@@ -191,8 +192,7 @@ def get_learner(agent: str) -> type[Learner]:
     learning = [name for name, entry in AGENTS.items() if entry.learns]
     if agent not in learning:
         raise ValueError(f"no learning agent {agent!r}: {nearest(agent, learning)}")
-    learner: Any = load(AGENTS[agent].learner)
-    found: type[Learner] = learner
+    found: type[Learner] = pkgutil.resolve_name(AGENTS[agent].learner)
     return found
 
 

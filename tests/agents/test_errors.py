@@ -56,8 +56,8 @@ def answers(function: Any, env: str = "FourSeasons-v0") -> Call:
 
 
 def option(**text: str) -> Call:
-    def made(on: bool = False) -> None:
-        """Has an option."""
+    def made(on: bool = False, share: float = 0.5) -> None:
+        """Has options."""
 
     return lambda _: read_options("mine", made, text, (), text=True)
 
@@ -149,7 +149,11 @@ NAMES = [
     (agent("planner:a=1,b=3"), ValueError, "must be without : ,: rename 'a=1,b=3'"),
     (agent("__main__:mine"), ValueError, r"save it in my_module\.py and write my_module:mine"),
     (agent("no_module:First"), ValueError, "agent 'no_module', and no module 'no_module'"),
-    (agent(f"{HERE}:Firrst"), ValueError, "has no 'Firrst': did you mean 'First'"),
+    (
+        agent(f"{HERE}:Firrst"),
+        ValueError,
+        "has no class or function 'Firrst': did",
+    ),
 ]
 OPTIONS = [
     (agent("rollout@worlds"), ValueError, "is not an option"),
@@ -163,16 +167,15 @@ OPTIONS = [
     (agent("rollout@worlds=2.5"), ValueError, r"number, 0 or more, not '2\.5' \(default 16\)"),
     (agent("rollout", worlds=2.5), ValueError, "worlds of agent 'rollout' must be a whole"),
     (agent("planner@positions=abc"), ValueError, "positions of agent 'planner' must be a whole"),
-    (agent("next_deal_ppo@value_weight=nan"), ValueError, "a number, 0 or more, not 'nan'"),
+    (option(share="nan"), ValueError, "share of agent 'mine' must be a number, 0 or more, not 'n"),
     (option(on="maybe"), ValueError, "on of agent 'mine' must be true or false, not 'maybe'"),
-    (agent("next_deal_ppo@endings=serch"), ValueError, "'serch': did you mean 'search'"),
     (agent("finisher@base=heuristics"), ValueError, "unknown agent 'heuristics'"),
 ]
 PLAYERS = [
     (agent(f"{HERE}:Short"), ValueError, r"has no act\(games, masks, rng\)"),
     (agent(f"{HERE}:OddMask"), ValueError, "has mask 'legall': did you mean 'legal'"),
     (agent(f"{HERE}:Untold"), ValueError, "kind of agent .* must be a text, not None"),
-    (agent(f"{HERE}:OddPlays"), ValueError, "plays 'stochastc': did you mean 'stochastic'"),
+    (agent(f"{HERE}:OddPlays"), ValueError, "or stochastic, or both, not .'stochastc'"),
     (players(f"{HERE}:Lettered"), ValueError, "train_seed of agent .* must be a whole .*, not 'a'"),
     (
         lambda _: play_deals(Floats(), DEFAULT, [7]),
