@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from four_seasons_env.agents.network.evaluation import Weights, network_of
 from four_seasons_env.agents.planner.best_stop import HEADS, best_stop, new_evaluator
-from four_seasons_env.agents.planner.lookahead import look_ahead, new_lookahead_buffers
+from four_seasons_env.agents.planner.lookahead import look_ahead, new_lookahead
 from four_seasons_env.agents.policy_files import PolicyCard
 from four_seasons_env.agents.search.plans import ENDING_POSITIONS, Plans
 from four_seasons_env.agents.search.worlds import share_won
@@ -82,9 +82,10 @@ class PlannerAgent:
         self._positions, self._expansions = positions, expansions
         self._search = new_search(rules, positions)
         self._path = np.zeros(DEEPEST + 1, np.int64)
-        self._lookahead, self._votes = lookahead, votes
-        self._worlds = check_positive("worlds", worlds)
-        self._buffers = new_lookahead_buffers(rules, check_positive("candidates", candidates))
+        check_positive("worlds", worlds)
+        check_positive("candidates", candidates)
+        self._lookahead = new_lookahead(rules, candidates, worlds, lookahead)
+        self._votes = votes
         self._rules, self._plans = rules, Plans(rules, ending_positions)
 
     def act(
@@ -121,17 +122,15 @@ class PlannerAgent:
 
     def _reconsider(self, game: Any, best: int, count: int, rng: np.random.Generator) -> int:
         """The row to choose after a look ahead or a vote, where the options ask for one."""
-        search, buffers, worlds = self._search, self._buffers, self._worlds
+        search, (worlds, cards, chosen, _) = self._search, self._lookahead
         hidden = int(game["deck_size"]) - int(game["dealt"])
         votes = hidden <= self._votes
-        if not (votes or self._lookahead):
+        if not (votes or cards):
             return best
         seed = rng.integers(0, 2**63, dtype=np.uint64)
         if not votes:
-            settings = worlds, self._lookahead, seed, buffers
-            return int(look_ahead(self._evaluator, search, count, best, *settings))
-        found = best_stops(count, search, buffers.chosen, len(buffers.chosen), False)
-        chosen = buffers.chosen[:found]
+            return int(look_ahead(self._evaluator, search, count, best, seed, self._lookahead))
+        chosen = chosen[: best_stops(count, search, chosen, len(chosen), False)]
         if len(chosen) < 2:
             return best
         at, turns = np.transpose([turn_at(search, row) for row in chosen])

@@ -11,7 +11,7 @@ best leave earlier, by a test of the differences in the same worlds (racing: Mar
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from four_seasons_env.agents.planner.best_stop import SearchLimits, best_stop_or_win, turn
 from four_seasons_env.agents.search.worlds import determinize
 from four_seasons_env.engine.jit import jit
-from four_seasons_env.engine.kernel import GAME, play
+from four_seasons_env.engine.kernel import play
 from four_seasons_env.positions.enumeration import best_stops
 from four_seasons_env.positions.search import WON, Search, may_stop, new_search, turn_at
 from four_seasons_env.rules import Rules
@@ -34,35 +34,24 @@ _CLEARLY = 3.0
 """A candidate leaves if its mean difference from the best is this many standard errors."""
 
 
-class LookaheadBuffers(NamedTuple):
-    """Buffers of a look ahead."""
+class Lookahead(NamedTuple):
+    """Settings and buffers of `look_ahead`."""
 
-    search: Search  # for the decisions in imagined worlds
-    game: NDArray[Any]  # GAME (1,), the game in an imagined world
-    chosen: NDArray[np.int64]  # (candidates,) rows of the candidates
-    left: NDArray[np.int64]  # (candidates,) indices of those still compared, best first
-    values: NDArray[np.float64]  # (candidates,) of the candidates in one world
-    totals: NDArray[np.float64]  # (candidates,) sums of their values over the worlds
-    products: NDArray[np.float64]  # (candidates, candidates) sums of products of two values
+    worlds: int  # in the first round; each later round has twice as many
+    cards: int  # to turn in each world
+    chosen: NDArray[np.int64]  # (candidates,) rows of the positions that are compared
+    inner: Search  # for the decisions in imagined worlds
 
 
-def new_lookahead_buffers(rules: Rules, candidates: int) -> LookaheadBuffers:
-    """Buffers for `look_ahead` at no more than this many candidates."""
-    return LookaheadBuffers(
-        new_search(rules, max(_LIMITS.positions, _LIMITS.ending_positions)),
-        np.zeros(1, GAME),
-        np.zeros(candidates, np.int64),
-        np.zeros(candidates, np.int64),
-        np.zeros(candidates, np.float64),
-        np.zeros(candidates, np.float64),
-        np.zeros((candidates, candidates), np.float64),
-    )
+def new_lookahead(rules: Rules, candidates: int, worlds: int, cards: int) -> Lookahead:
+    """A `Lookahead` that compares no more than this many candidates."""
+    inner = new_search(rules, max(_LIMITS.positions, _LIMITS.ending_positions))
+    return Lookahead(worlds, cards, np.zeros(candidates, np.int64), inner)
 
 
 @jit
-def _play_on(evaluator, cards, buffers):
-    """Play ``buffers.game`` on for this many cards, and return what it is worth then."""
-    game, search = buffers.game, buffers.search
+def _play_on(game, evaluator, cards, search):
+    """Play a GAME array of one on for this many cards, and return what it is worth then."""
     while True:
         best, over = best_stop_or_win(game[0], evaluator, search, _LIMITS)
         if search.values[best] == WON:
@@ -86,41 +75,27 @@ def stride(cards):
 
 
 @jit
-def _sort(left, totals, count):
-    """Sort the candidates that are left by their totals, best first; equal ones keep their order.
+def _best_first(left, totals):
+    """The candidates that are left by their totals, best first; equal ones keep their order.
 
     All have met the same worlds, so totals compare without being divided.
     """
-    left[:count] = left[:count][np.argsort(-totals[left[:count]], kind="mergesort")]
+    return left[np.argsort(-totals[left], kind="mergesort")]
 
 
 @jit
-def add_world(buffers, count):
-    """Add the values of the candidates that are left in one world, and their products."""
-    for i in buffers.left[:count]:
-        buffers.totals[i] += buffers.values[i]
-        for j in buffers.left[:count]:
-            buffers.products[i, j] += buffers.values[i] * buffers.values[j]
+def _not_clearly_worse(left, totals, products, worlds):
+    """Those of the candidates that stay after a paired test against the best of them."""
+    left = _best_first(left, totals)
+    best = left[0]
+    means = (totals[best] - totals[left]) / worlds
+    squares = products[best, best] - 2 * products[best][left] + np.diag(products)[left]
+    variances = np.maximum(0.0, squares / worlds - means * means)
+    return left[(means * means * worlds <= _CLEARLY * _CLEARLY * variances) | (means == 0)]
 
 
 @jit
-def drop_clearly_worse(buffers, count, worlds):
-    """Drop candidates by a paired test against the best so far, and return how many are left."""
-    left, totals, products = buffers.left, buffers.totals, buffers.products
-    _sort(left, totals, count)
-    best, kept = left[0], 1
-    for i in left[1:count]:
-        mean = (totals[best] - totals[i]) / worlds
-        squares = products[best, best] - 2 * products[best, i] + products[i, i]
-        variance = max(0.0, squares / worlds - mean * mean)
-        if mean * mean * worlds <= _CLEARLY * _CLEARLY * variance or mean == 0:
-            left[kept] = i
-            kept += 1
-    return kept
-
-
-@jit
-def look_ahead(evaluator, search, count, best, worlds, cards, seed, buffers):
+def look_ahead(evaluator, search, count, best, seed, lookahead):
     """Decide among the best positions of a search by looking over the next cards.
 
     Args:
@@ -129,32 +104,31 @@ def look_ahead(evaluator, search, count, best, worlds, cards, seed, buffers):
             `four_seasons_env.engine.kernel.sort_unseen`.
         count: positions that it found.
         best: row of the position that it chose.
-        worlds: in the first round; each later round has twice as many.
-        cards: to turn in each world.
         seed: uint64, of the worlds.
-        buffers: `LookaheadBuffers`.
+        lookahead: `Lookahead`.
 
     Returns:
         The row of the position to choose.
     """
-    chosen, left, totals, game = buffers.chosen, buffers.left, buffers.totals, buffers.game
+    worlds, cards, chosen, inner = lookahead
     count = best_stops(count, search, chosen, len(chosen), False)
     # Sorted by worth, so the candidates to leave out are at the end.
     while count > 1 and search.worths[chosen[count - 1]] < search.worths[chosen[0]] - _MARGIN:
         count -= 1
     chosen[0] = chosen[0] if count else best
-    left[:] = np.arange(len(left))
-    totals[:] = 0
-    buffers.products[:] = 0
+    left = np.arange(max(1, count))  # candidates that are still compared
+    values, totals = np.zeros(len(left)), np.zeros(len(left))  # in one world, and their sums
+    products = np.zeros((len(left), len(left)))  # sums of products of two values
+    game = np.zeros(1, search.positions.dtype)
     root = search.positions[0]
     hidden = max(np.int64(1), np.int64(root.deck_size) - np.int64(root.dealt))
     # World k turns the hidden card first + k * step next, modulo their number: a few worlds already
     # cover the next cards evenly, from a card that differs from decision to decision.
     first, step = np.int64(seed % np.uint64(hidden)), stride(hidden)
     number = 0
-    while count > 1:
+    while len(left) > 1:
         for world in range(1, worlds + 1):
-            for i in left[:count]:
+            for i in left:
                 candidate = chosen[i]
                 # As in `turn`, but with the hidden cards of this world put in before the move.
                 at, move = turn_at(search, candidate)
@@ -166,15 +140,15 @@ def look_ahead(evaluator, search, count, best, worlds, cards, seed, buffers):
                 play(game[0], evaluator.rule, move)
                 # Less than zero: the price of the moves that lead to the candidate.
                 price = np.float64(search.worths[candidate] - search.values[candidate])
-                value = _play_on(evaluator, cards, buffers)
-                buffers.values[i] = value + price
+                values[i] = _play_on(game, evaluator, cards, inner) + price
             number += 1
-            add_world(buffers, count)
+            totals[left] += values[left]
+            for i in left:
+                products[i, left] += values[i] * values[left]
             if world % _TEST_EVERY == 0 and world < worlds:
-                count = drop_clearly_worse(buffers, count, number)
-                if count == 1:
+                left = _not_clearly_worse(left, totals, products, number)
+                if len(left) == 1:
                     break
-        _sort(left, totals, count)
-        count //= 2
+        left = _best_first(left, totals)[: max(1, len(left) // 2)]
         worlds *= 2
     return chosen[left[0]]
