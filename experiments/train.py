@@ -150,7 +150,7 @@ def _read_settings(
         return training.make_settings(kind.schema, stored["hyperparameters"], run.agent)
     settings = kind.read_settings(run.set)
     if run.warm_start is not None:
-        kind.check_warm_start(run.warm_start, rules, settings)
+        kind.first_weights(run.warm_start, rules, settings)
     return settings
 
 

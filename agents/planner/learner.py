@@ -60,21 +60,30 @@ class PlannerLearner(Learner):
         )
 
     @classmethod
-    def check_warm_start(cls, start: str, rules: Rules, settings: PlannerSettings) -> None:
-        """It can start from a planner's weights, of any rules: `planner`, or `planner:FOLDER`.
+    def first_weights(
+        cls, start: str, rules: Rules, settings: PlannerSettings
+    ) -> dict[str, NDArray[np.float32]]:
+        """The weights of a planner, also of other rules: `planner`, or `planner:FOLDER`.
 
         Raises:
             ValueError: if the name is not a planner's, or its weights cannot be used.
             FileNotFoundError: if there are no weights.
         """
-        _weights_of(start, rules, settings)
-
-    def warm_start(self, start: str) -> None:
-        """Take a planner's weights in place of random ones."""
-        weights = _weights_of(start, self.rules, self.settings)
-        self.module.load_state_dict(
-            {name: torch.from_numpy(each) for name, each in weights.items()}
-        )
+        name = split_name(start)
+        if name.registered != AGENT or name.options:
+            raise ValueError(
+                f"a planner's warm start must be planner or planner:FOLDER, not {start!r}"
+            )
+        folder = name.path or bundled_weights(AGENT, rules.name)
+        card, weights = load_policy(folder, AGENT, rules, any_rules=True)
+        network_of(weights, card.layers, HEADS)
+        if card.layers != settings.layers:
+            layers = ",".join(map(str, card.layers))
+            raise ValueError(
+                f"the weights of {start!r} have other layers than {settings.layers}: add --set "
+                f"layers=[{layers}]"
+            )
+        return weights
 
     def describe(self) -> str:
         """Its games, weights and workers."""
@@ -158,26 +167,3 @@ class PlannerLearner(Learner):
         self._optimizer.load_state_dict(state["optimizer"])
         rows, targets, won = state["played"]
         self._played = Played(rows.numpy(), targets.numpy(), won)
-
-
-def _weights_of(
-    start: str, rules: Rules, settings: PlannerSettings
-) -> dict[str, NDArray[np.float32]]:
-    """The weights that a planner's name stands for; they may be trained on other rules.
-
-    Raises:
-        ValueError: see `PlannerLearner.check_warm_start`.
-    """
-    name = split_name(start)
-    if name.registered != AGENT or name.options:
-        raise ValueError(f"a planner's warm start must be planner or planner:FOLDER, not {start!r}")
-    folder = name.path or bundled_weights(AGENT, rules.name)
-    card, weights = load_policy(folder, AGENT, rules, any_rules=True)
-    network_of(weights, card.layers, HEADS)
-    if card.layers != settings.layers:
-        layers = ",".join(map(str, card.layers))
-        raise ValueError(
-            f"the weights of {start!r} have other layers than {settings.layers}: add --set "
-            f"layers=[{layers}]"
-        )
-    return weights
