@@ -16,7 +16,7 @@ from four_seasons_env.agents.network.evaluation import (
 from four_seasons_env.agents.policy_files import PolicyCard, PolicyFileError
 from four_seasons_env.agents.search.next_deal import NextDealPlayer
 from four_seasons_env.agents.search.plans import ENDING_POSITIONS, Plans
-from four_seasons_env.engine.kernel import nothing_hidden
+from four_seasons_env.engine.kernel import compile_rules, nothing_hidden
 from four_seasons_env.rules import Rules
 
 HEADS = ("score", "value")
@@ -81,6 +81,7 @@ class NextDealAgent(NextDealPlayer):
         super().__init__(rules, **decisions)
         if self._solves:
             self._plans = Plans(rules, ENDING_POSITIONS)
+        self._rule = compile_rules(rules)[0]
         self._network = network_of(weights, card.layers, HEADS)
         self._buffers = new_network_buffers(self._network, rules.piles)
 

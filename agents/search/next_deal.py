@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from four_seasons_env.agents.registry import AnswerError
 from four_seasons_env.agents.search.plans import Plans
-from four_seasons_env.engine.kernel import compile_rules, nothing_hidden
 from four_seasons_env.next_deal.next_deal_env import NextDealBatch, NextDealVectorSettings
 from four_seasons_env.rules import Rules
 
@@ -40,8 +39,6 @@ class NextDealPlayer(abc.ABC):
         settings = NextDealVectorSettings(_AT_A_TIME, rules, **arguments)
         self._batch = NextDealBatch(settings)
         self.observation = f"{settings.observation} of candidates"
-        self._searches = settings.endings == "search"
-        self._rule = compile_rules(rules)[0]
         self._plans = Plans(rules, 0)
 
     @abc.abstractmethod
@@ -73,15 +70,14 @@ class NextDealPlayer(abc.ABC):
         batch.consider(games)
         actions = self.choose(batch.observations[:n], batch.masks[:n], rng)
         for i, game in enumerate(games):
-            moves: list[int] = []
-            if batch.masks[i].any():
-                try:
-                    moves = [move.number for move in batch.moves_of(i, int(actions[i]))]
-                except ValueError as error:
-                    raise AnswerError(f"{self.name}: {error}") from None
-            elif self._searches and nothing_hidden(game, self._rule):
-                moves = batch.played_by(i)
-            self._plans.follow(game, moves)
+            if not batch.masks[i].any():
+                self._plans.follow(game, batch.played_by(i))  # an ending that was searched
+                continue
+            try:
+                moves = batch.moves_of(i, int(actions[i]))
+            except ValueError as error:
+                raise AnswerError(f"{self.name}: {error}") from None
+            self._plans.follow(game, [move.number for move in moves])
 
 
 class FirstCandidateAgent(NextDealPlayer):
