@@ -18,7 +18,6 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
-from msgspec import Meta
 from numpy.typing import NDArray
 from safetensors import SafetensorError
 from safetensors.numpy import load as load_tensors
@@ -27,7 +26,7 @@ from safetensors.numpy import save as save_tensors
 from four_seasons_env.engine.repeats import MASKS
 from four_seasons_env.files import whole_folder
 from four_seasons_env.rules import Rules
-from four_seasons_env.schemas import Digest, one_of, read_json
+from four_seasons_env.schemas import Digest, Positive, one_of, read_json
 
 WEIGHTS_FILE = "model.safetensors"
 CARD_FILE = "model.json"
@@ -35,7 +34,6 @@ BEST = "best"
 """Folder of the policy that a training run stands for: the best on validation deals."""
 
 _DTYPES = (np.float32, np.float16)
-_Width = Annotated[int, Meta(ge=1, le=2**16)]
 
 
 class PolicyFileError(ValueError):
@@ -52,7 +50,7 @@ class PolicyCard:
     """The fields of the rule set that it was trained on."""
     observation: str
     mask: Annotated[str, one_of(MASKS)]
-    layers: Annotated[list[_Width], Meta(min_length=1, max_length=16)]
+    layers: list[Positive]
     """Units of the hidden layers."""
     training: dict[str, Any] = field(default_factory=dict)
     """Seed, steps, validation results and the like; not used for loading."""

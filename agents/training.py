@@ -174,7 +174,7 @@ class Learner(abc.ABC):
         """Write everything that learning depends on into the folder of a checkpoint."""
         import torch
 
-        state = {"steps": self.steps, "average": self.average.weights} | self.state()
+        state = {"steps": self.steps, "mean": self.average.weights} | self.state()
         written = io.BytesIO()  # torch's own error on a full disk does not name the reason
         torch.save(state, written)
         (folder / _STATE).write_bytes(written.getbuffer())
@@ -185,7 +185,7 @@ class Learner(abc.ABC):
 
         state = torch.load(folder / _STATE, weights_only=True, map_location="cpu")
         self.steps = self.average.steps = state["steps"]
-        self.average.weights = state["average"]
+        self.average.weights = state["mean"]
         self.restore(state)
 
 
