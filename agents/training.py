@@ -90,7 +90,7 @@ class Learner(abc.ABC):
         Raises:
             ValueError: for an unknown key, naming the nearest one, or a value of a wrong type.
         """
-        values = yaml.safe_load(cls.settings_file.read_text())
+        values = _parse_yaml(cls.settings_file.read_text(), str(cls.settings_file))
         given = {}
         for text in overrides:
             key, equals, value = (part.strip() for part in text.partition("="))
@@ -98,10 +98,7 @@ class Learner(abc.ABC):
                 raise ValueError(f"a hyperparameter must be key=value, not {text!r}")
             if key in given:
                 raise ValueError(f"hyperparameter {key!r} must be given once")
-            try:
-                given[key] = yaml.safe_load(value)
-            except (yaml.YAMLError, ValueError) as error:  # ValueError: a date such as 2021-02-31
-                raise ValueError(f"{key} is not YAML: {' '.join(str(error).split())}") from None
+            given[key] = _parse_yaml(value, key)
         return make_settings(cls.schema, values | given, cls.name)
 
     @classmethod
@@ -235,6 +232,25 @@ class Update(NamedTuple):
     won: list[bool]  # whether each training game that ended was won
     cards_up: list[int]  # at the end of these games; empty if the algorithm does not report them
     records: dict[str, float]  # for the log, by name
+
+
+class _Loader(yaml.SafeLoader):
+    """PyYAML's own takes the last of several values of a key, although YAML forbids them."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+        keys = [key.value for key, _ in node.value]
+        for key in keys:
+            if keys.count(key) > 1:
+                raise yaml.YAMLError(f"{key!r} must be given once")
+        return super().construct_mapping(node, deep)
+
+
+def _parse_yaml(text: str, what: str) -> Any:
+    """The value of a YAML text; an error says what it is."""
+    try:
+        return yaml.load(text, _Loader)
+    except (yaml.YAMLError, ValueError) as error:  # ValueError: a date such as 2021-02-31
+        raise ValueError(f"{what} is not YAML: {' '.join(str(error).split())}") from None
 
 
 def make_settings(schema: type[S], values: dict[str, Any], agent: str) -> S:

@@ -214,6 +214,7 @@ HYPERPARAMETERS = [
     (settings("order=advise", name="next_deal_ppo"), ValueError, "'advise': did you mean 'advice'"),
     (settings("mask=repeats"), ValueError, "unknown mask 'repeats': did you mean 'no_repeats'"),
     (settings("games=["), ValueError, "games is not YAML"),
+    (settings("games={a: 1, a: 3}"), ValueError, "games is not YAML: 'a' must be given once"),
     (settings("gamma=1", "gamma=0.5"), ValueError, "hyperparameter 'gamma' must be given once"),
     (settings("gamma"), ValueError, "key=value"),
     (
