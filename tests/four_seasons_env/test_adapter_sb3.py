@@ -1,8 +1,6 @@
 import gymnasium as gym
 import numpy as np
 import pytest
-from sb3_contrib import MaskablePPO
-from sb3_contrib.common.maskable.evaluation import evaluate_policy
 from sb3_contrib.common.maskable.utils import get_action_masks, is_masking_supported
 from stable_baselines3.common.monitor import Monitor
 from stable_baselines3.common.vec_env import DummyVecEnv, VecVideoRecorder
@@ -128,23 +126,3 @@ def test_videos_are_recorded(tmp_path):
     film.close()
     (path,) = tmp_path.glob("*.mp4")
     assert path.stat().st_size > 1000
-
-
-def test_maskable_ppo_learns_and_is_evaluated():
-    settings = SETTINGS[0] | {"illegal": "raise", "reward": "foundation"}
-    env = FourSeasonsVecEnv(4, seed=1, **settings)
-    model = MaskablePPO(
-        "MlpPolicy", env, n_steps=32, batch_size=64, n_epochs=1, seed=0, device="cpu"
-    )
-    before = [parameter.detach().clone() for parameter in model.policy.parameters()]
-    model.learn(256)
-    assert model.num_timesteps == 256
-    assert any((a != b).any() for a, b in zip(before, model.policy.parameters(), strict=True))
-    assert model.ep_info_buffer
-    evaluation = FourSeasonsVecEnv(3, seed=9, **settings)
-    rewards, lengths = evaluate_policy(
-        model, evaluation, n_eval_episodes=6, return_episode_rewards=True
-    )
-    assert len(rewards) == len(lengths) == 6
-    assert all(0 <= reward <= 2 for reward in rewards)
-    assert all(1 <= length <= settings["max_moves"] for length in lengths)

@@ -1,5 +1,6 @@
 import re
 
+import gymnasium as gym
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -16,8 +17,9 @@ from four_seasons_env.engine.deals import (
 )
 from four_seasons_env.env import FourSeasonsEnv
 from four_seasons_env.game import Game
+from four_seasons_env.registration import NEXT_DEAL, TEXT
 from four_seasons_env.rules import Rules
-from tests.helpers import ROOT, cards_in_order, numbered_deck, splitmix64, training_deals
+from tests.helpers import ROOT, numbered_deck, training_deals
 
 DOCUMENT = ROOT / "docs" / "reference" / "data.md"
 
@@ -26,16 +28,6 @@ def dealt_deck(deal: int, ranks: int = 13) -> list[str]:
     """The deck that the engine plays as deal n, read off an opening of one pile."""
     game = Game(Rules(ranks=ranks, piles=1, base_from="aces"), deal=deal)
     return game.tableau[0] + game.stock
-
-
-def test_splitmix64_matches_the_published_one():
-    """The first numbers from seed 1234567, as in Vigna's C code and its many ports."""
-    numbers = splitmix64(1234567)
-    assert [next(numbers) for _ in range(3)] == [
-        6457827717110365317,
-        3203168211198807973,
-        9817491932198370423,
-    ]
 
 
 @given(st.integers(0, 2**63 - 1), st.integers(4, 13))
@@ -71,6 +63,27 @@ def test_training_deals_follow_the_seed(seed):
     assert min(played) >= deals.TRAIN_FROM
 
 
+CHOSEN = (deals.TRAIN_FROM + 5, 10_007, 2**63 - 1, 10_007)
+
+
+@pytest.mark.parametrize("env_id", ["FourSeasons-v0", NEXT_DEAL, TEXT])
+def test_episodes_draw_from_chosen_deals(env_id):
+    env = gym.make(env_id, deals=CHOSEN)
+    played = [env.reset(seed=11)[1]["deal"]] + [env.reset()[1]["deal"] for _ in range(8)]
+    numbers = [deal - deals.TRAIN_FROM for deal in training_deals(11, 9)]
+    assert played == [CHOSEN[number % len(CHOSEN)] for number in numbers]
+    assert env.reset(options={"deal": 17})[1]["deal"] == 17
+
+
+def test_chosen_deals_can_be_replaced():
+    env = gym.make("FourSeasons-v0", deals=[3], allow_test_deals=True)
+    assert env.reset(seed=11)[1]["deal"] == 3
+    env.unwrapped.set_deals([10_001])
+    assert env.reset()[1]["deal"] == 10_001
+    env.unwrapped.set_deals(None)
+    assert env.reset()[1]["deal"] == training_deals(11, 3)[2]
+
+
 @pytest.mark.parametrize(
     ("text", "meant"),
     [("17", range(17, 18)), ("0-9999", range(10_000)), ("1,000-1_001", range(1000, 1002))],
@@ -80,11 +93,6 @@ def test_ranges_of_deals(text, meant):
 
 
 # --- cards and decks as text -------------------------------------------------------------------
-
-
-def test_codes_rise_by_rank_then_suit():
-    assert [CARD_TEXTS[code] for code in range(52)] == cards_in_order()
-    assert [card_code(text) for text in cards_in_order()] == list(range(52))
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,6 @@ from four_seasons_env.engine.deals import DeckError, card_code, check_deal, pars
 from four_seasons_env.engine.moves import find_move
 from four_seasons_env.engine.validation import InvalidGame
 from four_seasons_env.env import FourSeasonsEnv
-from four_seasons_env.evaluation import evaluate
 from four_seasons_env.next_deal import FourSeasonsNextDealEnv, FourSeasonsNextDealVectorEnv
 from four_seasons_env.records import RecordError, parse_record
 from four_seasons_env.rendering.picture import paint, save_picture
@@ -58,8 +57,7 @@ ENVIRONMENTS: list[tuple[Callable[..., Any], list[Row]]] = [
             ({"max_moves": 2.0}, ValueError, r"max_moves must be a positive integer, not 2\.0"),
             ({"allow_test_deals": "yes"}, ValueError, "unknown allow_test_deals 'yes'"),
             ({"deals": []}, ValueError, "deals must name one deal or more"),
-            ({"deals": 17}, ValueError, "deals must be a range, a list or an array"),
-            ({"deals": iter([17])}, ValueError, "deals must be a range, a list or an array"),
+            ({"deals": iter([17])}, ValueError, r"a range, a list or .*: pass list\(deals\)"),
             ({"deals": [10_000, "17"]}, ValueError, "deal must be"),
             ({"deals": [10_000, 9_999]}, ValueError, "deal 9999 is a test deal"),
         ],
@@ -71,7 +69,6 @@ ENVIRONMENTS: list[tuple[Callable[..., Any], list[Row]]] = [
             ({"autoreset_mode": "NextSteps"}, ValueError, "'NextSteps': did you mean 'NextStep'"),
             ({"num_envs": 0}, ValueError, "^num_envs must be a positive integer, not 0$"),
             ({"num_threads": True}, ValueError, "num_threads must be a positive integer, not True"),
-            ({"num_threads": "2"}, ValueError, "^num_threads must be a positive integer, not '2'$"),
         ],
     ),
     (
@@ -124,9 +121,7 @@ TEXTS: list[tuple[Callable[..., Any], list[Row]]] = [
     (
         parse_deck,
         [
-            (" ".join(FULL[:-1]), DeckError, "missing: KD"),
             ([*FULL[:-1], "AC"], DeckError, "repeated: AC; missing: KD"),
-            ([*FULL, "7H"], DeckError, "repeated: 7H"),
             ([*FULL[:-1], "ZZ"], DeckError, "unknown card 'ZZ'"),
             (([*FULL[:15], "5C"], 4), DeckError, "above the highest rank 4: 5C"),
             (([], 4), DeckError, "missing: AC AS AH AD"),
@@ -148,7 +143,6 @@ TEXTS: list[tuple[Callable[..., Any], list[Row]]] = [
         [
             ("T1->T2", ValueError, "did you mean 'T1>T2'"),
             ("redeal", ValueError, "unknown move 'redeal' in 'four-seasons'"),
-            ("0", ValueError, "unknown move '0'"),
             (-1, ValueError, "a move's number must be 0 to 31, not -1"),
             (1.0, TypeError, "a move must be a Move, its text or its number, not 1.0"),
         ],
@@ -157,9 +151,6 @@ TEXTS: list[tuple[Callable[..., Any], list[Row]]] = [
         Rules,
         [
             ({"ranks": 3}, ValueError, "ranks must be an integer from 4 to 13, not 3"),
-            ({"piles": 0}, ValueError, "piles must be an integer from 1 to 12, not 0"),
-            ({"redeals": 3}, ValueError, "from 0 to 2"),
-            ({"first_waste": 2}, ValueError, "from 0 to 1"),
             ({"base_from": "sixht"}, ValueError, "unknown base_from 'sixht': did you mean 'sixth'"),
             ({"runs": 1}, ValueError, "runs must be True or False, not 1"),
             ({"opening": "as_dealt"}, ValueError, "as_dealt.* needs base_from='first'"),
@@ -177,23 +168,17 @@ TEXTS: list[tuple[Callable[..., Any], list[Row]]] = [
     ),
     (
         RULES["four-seasons"].replace,
-        [
-            ({"ranks": 3}, ValueError, "ranks must be an integer from 4 to 13, not 3"),
-            ({"pile": 3}, TypeError, "unknown field 'pile': did you mean 'piles'"),
-        ],
+        [({"pile": 3}, TypeError, "unknown field 'pile': did you mean 'piles'")],
     ),
     (
         get_rules,
         [
             ("czarena", ValueError, "unknown rules 'czarena': did you mean 'czarina'"),
-            ("xyzzy", ValueError, "unknown rules 'xyzzy': known: four-seasons"),
             (5, TypeError, "a name or a Rules, not 5"),
             ("czarena(piles=4)", ValueError, "unknown rules 'czarena': did you mean 'czarina'"),
             ("czarina(pile=4)", ValueError, "unknown field 'pile' in .*: did you mean 'piles'"),
             ("czarina(name=mine)", ValueError, "unknown field 'name'"),
             ("czarina(piles=four)", ValueError, "must be an integer from 1 to 12, not 'four'"),
-            ("czarina(runs=1)", ValueError, "runs must be True or False, not 1"),
-            ("czarina(wrap=nevr)", ValueError, "did you mean 'never'"),
             ("czarina()", ValueError, "write each field once"),
             ("czarina(piles=4", ValueError, "write each field once"),
             ("czarina)", ValueError, "write each field once"),
@@ -282,8 +267,6 @@ GAMES: list[tuple[Callable[..., Any], list[Row]]] = [
         partial(fair_value, FEW_HIDDEN),
         [
             ({"seconds": 0}, ValueError, "must be more than 0"),
-            ({"max_positions": -1}, ValueError, "must be more than 0"),
-            ({"memory": 0}, ValueError, "must be more than 0"),
             ({"move": "W>F"}, IllegalMove, "W>F"),
         ],
     ),
@@ -292,10 +275,6 @@ GAMES: list[tuple[Callable[..., Any], list[Row]]] = [
     (
         partial(save_picture, Game(), "x.svg"),
         [({"widht": 3}, TypeError, "draw_svg has no argument 'widht': did you mean 'width'")],
-    ),
-    (
-        lambda actions: evaluate(gym.make_vec("FourSeasons-v0", num_envs=2), lambda *_: actions),
-        [([0] * 3, ValueError, "size 3"), ([99] * 2, ValueError, "must be 0 to 31")],
     ),
     (replied, [(0, TypeError, "a reply must be text, not int")]),
     (
@@ -419,7 +398,6 @@ IN_EPISODES = [
             (17, TypeError, r"options must be \{'deal': 17\} or \{'deck': text\}, not 17"),
             ({"deals": 17}, ValueError, "unknown option 'deals': did you mean 'deal'"),
             ({"deal": True}, ValueError, "deal must be an integer, not True: did you mean 1"),
-            ({"deal": -1}, ValueError, "deal must be 0 to"),
             ({"deal": 17, "deck": "AC"}, ValueError, "give only one"),
             ({"deck": 17}, ValueError, "a deck must be text such as 'QH 3D ... 5D', or a list"),
             ({"game": 3}, TypeError, "game must be a four_seasons_env.Game, not 3"),
@@ -444,7 +422,6 @@ IN_EPISODES = [
             ({"options": {"reset_mask": [1, 0]}}, r"a bool array of shape \(2,\), not int64"),
             ({"options": {"reset_mask": np.ones(4, np.bool_)}}, r"not bool of shape \(4,\)"),
             ({"options": {"reset_mask": np.zeros(2, np.bool_)}}, "must name one game or more"),
-            ({"options": {"reset_mask": None}}, "must be a bool array"),
             ({"options": {"reset_maks": None}}, "did you mean 'reset_mask'"),
         ]
     ),
@@ -455,18 +432,14 @@ IN_EPISODES = [
             (np.array([0]), TypeError, r"of shape \(1,\): take its one element with \.item\(\)"),
             (np.array([0, 0]), TypeError, r"not an array of shape \(2,\)$"),
             (0.0, TypeError, r"must be an integer, not 0\.0"),
-            ("deal", TypeError, "must be an integer, not 'deal'"),
             (-1, ValueError, "^action must be 0 to 31, not -1$"),
         ]
     ),
     *(
         (MANY, lambda env, actions=actions: env.step(np.array(actions)), error, said)
         for actions, error, said in [
-            (0, ValueError, r"^actions must be of shape \(2,\), not of shape \(\)"),
             ([0, 0, 0], ValueError, r"^actions must be of shape \(2,\), not of shape \(3,\)"),
             ([True, False], TypeError, "actions must be integers, not bool"),
-            ([0.0, 0.0], TypeError, "actions must be integers, not float64"),
-            (["deal", "deal"], TypeError, "actions must be integers, not <U4"),
             ([0, 32], ValueError, "^action in game 1 must be 0 to 31, not 32"),
             ([-1, 0], ValueError, "^action in game 0 must be"),
             (np.array([0, 2**64 - 1], np.uint64), ValueError, "^action in game 1 must be"),
@@ -521,7 +494,6 @@ def test_a_batch_begins_as_a_whole() -> None:
     [
         (np.zeros(3), r"must return numbers of shape \(2,\), one per game"),
         ("1", r"must return numbers of shape \(2,\), one per game"),
-        (np.array([0.0, np.nan]), "reward must be finite, not nan in game 1"),
         (np.array([np.inf, 0.0]), "reward must be finite, not inf in game 0"),
     ],
 )

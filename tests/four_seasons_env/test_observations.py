@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
 
 from four_seasons_env.game import Game
 from four_seasons_env.rules import RULES, Rules
@@ -95,11 +94,7 @@ def test_turned_waste_shows_its_order():
     while game.stock_size:
         game.play("deal")
     game.play("redeal")
-    cards, places = observe(game, "cards"), observe(game, "places")
-    np.testing.assert_allclose(cards, cards_by_the_table(game), atol=1e-6)
-    # `places` says the same: each can be computed from the other.
-    assert places.tolist() == places_from_cards(game.rules, cards)
-    np.testing.assert_allclose(cards, cards_from_places(game.rules, places), atol=1e-6)
+    check_slots(game)
     first, second, *rest = stock_codes(game)
     other = restocked(game, [second, first, *rest])
     for kind in ("cards", "places"):
@@ -107,16 +102,6 @@ def test_turned_waste_shows_its_order():
     assert other.key() != game.key()
     # A glance at the table does not show what a face-down stock was: that takes memory.
     assert (observe(other, "tops") == observe(game, "tops")).all()
-
-
-@given(positions(max_ranks=5, max_moves=25), st.data())
-def test_cards_shows_all_that_is_public(game, data):
-    """Positions that differ in public matters differ in `cards`."""
-    if game.is_over:
-        return
-    after = game.copy()
-    after.play(data.draw(st.sampled_from(game.legal_moves())))
-    assert (observe(after, "cards") != observe(game, "cards")).any()
 
 
 def places_from_cards(rules: Rules, cards: np.ndarray) -> list[int]:

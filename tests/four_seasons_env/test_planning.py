@@ -2,6 +2,7 @@
 
 import copy
 import random
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
@@ -15,7 +16,16 @@ from four_seasons_env.engine.deals import CARD_TEXTS, TRAIN_FROM
 from four_seasons_env.env import FourSeasonsEnv
 from four_seasons_env.next_deal import FourSeasonsNextDealEnv
 from four_seasons_env.rules import RULES, Rules
-from tests.helpers import REPRESENTATIVES, canonical, later, mostly_slow, random_moves, same, small
+from tests.helpers import (
+    REPRESENTATIVES,
+    canonical,
+    later,
+    mostly_slow,
+    played_on,
+    random_moves,
+    same,
+    small,
+)
 from tests.reference.slow_model import SlowGame
 
 DEFAULT = RULES["four-seasons"]
@@ -184,6 +194,17 @@ def test_playouts_end_as_the_agent_would(name: str, rules: str) -> None:
     assert games.cards_up.tolist() == slowly.cards_up.tolist()
     assert games.is_won.tolist() == slowly.is_won.tolist()
     assert (games.records["moves"] <= slowly.records["moves"]).all()
+
+
+def test_random_playouts_draw_each_move_alike() -> None:
+    """In the largest action space, whose masks take many words."""
+    for game in played_on(RULES["pysolfc/simplicity"], 8, 90, 10):
+        moves, games = game.legal_moves(), Games.of(game, 100 * len(game.legal_moves()))
+        agent, rng = make_agent("random", game.rules), np.random.default_rng(0)
+        games.play_out(agent, rng, game.moves_played + 1)
+        drawn = Counter(game.key() for game in games)
+        assert drawn.keys() == {game.after(move).key() for move in moves}
+        assert min(drawn.values()) > 50
 
 
 # --- environments -------------------------------------------------------------------------------

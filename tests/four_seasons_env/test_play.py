@@ -34,6 +34,7 @@ from tests.helpers import (
 )
 
 DECK = " ".join(numbered_deck(17))
+SPY = f"{__name__}:Spy"
 
 
 @functools.cache
@@ -83,7 +84,7 @@ def client(tmp_path):
     from four_seasons_env.play.server import LOOPBACK, make_app
 
     keep, start = _keeper(tmp_path / "games.jsonl", "Ada"), (get_rules("czarina(piles=4)"), DECK)
-    app = make_app([*LOOPBACK, "X.app.github.dev"], keep, start, f"{__name__}:Spy")
+    app = make_app([*LOOPBACK, "X.app.github.dev"], keep, start, SPY)
     return testclient.TestClient(app, base_url="http://127.0.0.1:8752")
 
 
@@ -133,10 +134,10 @@ def test_an_adviser_cannot_tell_the_deal():
     from four_seasons_env.play import advice
 
     Spy.shown.clear()
-    name, game = f"{__name__}:Spy", Game(deal=17)
+    game = Game(deal=17)
     games = [game, restocked(game, stock_codes(game)[::-1])]
     for each in games:
-        advice.choose(name, each, own=name)
+        advice.choose(SPY, each, own=SPY)
     first, second = Spy.shown
     assert first == second
     assert first["deal"] == [-1]
@@ -150,7 +151,6 @@ def test_an_adviser_cannot_tell_the_deal():
         ("", {"deal": "17; drop"}, "deal must be a number"),
         ("", {"moves": [["deal"]]}, "unknown move \"['deal']\""),
         *(("", {"history": {name: -1}}, name) for name in ("times", "by", "undone")),
-        ("", {"history": {"times": [10**400]}}, "times"),
         ("", [], "must be a JSON object, not list"),
         ("", "[" * 60_000, "the request must be JSON"),
         ("/ID/move", '{"move": "deal"}', "the content type must be application/json"),
@@ -178,7 +178,6 @@ def test_wrong_requests_are_refused(client, path, body, reason):
     [
         ("/", "x.APP.github.dev", 200, "<title>Four Seasons"),
         ("/page/main.js", "[::1]:8752", 200, "import"),
-        ("/api/start", "localhost:1", 200, '"czarina(piles=4)","deal":"deck"'),
         ("/page/%2e%2e/server.py", "localhost", 404, "Not Found"),
         ("/api/sessions/nobody/hint?agent=heuristic", "localhost", 404, "has no such game"),
         *(("/", host, 400, f"--allow-host {host}") for host in ("app.github.dev", "", "[::1].dev")),
@@ -235,11 +234,10 @@ def test_a_finished_game_is_one_line(client, tmp_path):
 
 
 def test_agents_and_the_solver_advise(client):
-    own = f"{__name__}:Spy"
     offered = client.get("/api/advisers?rules=four-seasons").json()["agents"]
-    assert offered[:2] == [own, "planner"]
+    assert offered[:2] == [SPY, "planner"]
     view, path = new_game(client)
-    assert client.get(f"{path}/hint?agent={own}").json()["move"] == view["legal"][-1]["move"]
+    assert client.get(f"{path}/hint?agent={SPY}").json()["move"] == view["legal"][-1]["move"]
     hint = client.get(f"{path}/hint?agent=planner").json()
     words = {each["move"]: each["words"] for each in view["legal"]}
     assert hint["words"] == words[hint["move"]]
@@ -410,7 +408,6 @@ def by_clicks(page, *places: str) -> None:
     ("rules", "deal", "special"),
     [
         ("four-seasons", 17, {"W>F", "W>T", "T>F", "T>T"}),
-        ("florentine", 20_036, {"redeal"}),
         ("czarina-1898", 20_000, {"redeal", "S>F", "S>T"}),
     ],
 )
@@ -545,7 +542,6 @@ def test_new_games_and_the_way_back(page):
     page.click("#restart")
     wait_for(page, 0)
     press(page, "r", 1)
-    wait_for(page, 1, page.reload)
     wait_for(page, 0, page.go_back)
     assert page.input_value("#deal") == "deck"
     wait_for(page, 1, page.go_forward)
@@ -617,11 +613,10 @@ def test_a_review_is_not_cut_off(page, tmp_path):
     path = tmp_path / "review.html"
     main(["review", "--agent", "heuristic", "--deal", "10025", "--out", str(path)])
     page.goto(path.as_uri())
-    for percent in (100, 200):
+    for percent, width in itertools.product((100, 200), (320, 801, 820, 1280)):
         set_text(page, percent)
-        for width in (320, 801, 820, 1280):
-            page.set_viewport_size({"width": width, "height": 844})
-            assert page.evaluate("document.documentElement.scrollWidth") <= width
+        page.set_viewport_size({"width": width, "height": 844})
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
 STORED = ["{", "5", '["fly"]', '{"rules": "four-seasons", "deal": "17", "moves": ["fly"]}']

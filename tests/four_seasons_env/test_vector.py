@@ -83,11 +83,6 @@ def test_ended_games_need_a_reset():
     env.step(np.zeros(3, int))
 
 
-def test_a_mode_may_be_text():
-    env = FourSeasonsVectorEnv(1, autoreset_mode="NextStep")
-    assert env.autoreset_mode is AutoresetMode.NEXT_STEP
-
-
 @pytest.mark.parametrize("mode", AutoresetMode)
 def test_reset_mask_resets_its_games(mode):
     env = FourSeasonsVectorEnv(3, "czarina", autoreset_mode=mode)
