@@ -196,8 +196,7 @@ def test_a_running_event_loop_is_named(capsys):
 
     with pytest.raises(SystemExit):
         asyncio.run(notebook())
-    said = capsys.readouterr()
-    assert "!four-seasons play in a cell" in said.err and not said.out
+    assert "!four-seasons play in a cell" in capsys.readouterr().err
 
 
 def test_a_finished_game_is_one_line(client, tmp_path):
@@ -306,24 +305,20 @@ ANY = {"rules": "four-seasons", "deal": None}
 LOAD = 120_000  # milliseconds until agents have been loaded
 
 
-def widths(*pixels: int) -> list:
-    """Parameters of `page`; all its tests are slow."""
-    return [pytest.param(each, marks=pytest.mark.slow) for each in pixels]
-
-
-@pytest.fixture(scope="module")
-def browser():
+@pytest.fixture(scope="module", params=[pytest.param("chromium", marks=pytest.mark.slow)])
+def browser(request):
+    """All tests in a browser are slow."""
     playwright = pytest.importorskip("playwright.sync_api", reason="needs the extra 'dev'")
     if CHROMIUM is None:
         pytest.skip("pages are tested in Chromium, and there is none: apt install chromium")
     quiet = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync"]
     with playwright.sync_playwright() as driver:
-        chromium = driver.chromium.launch(executable_path=CHROMIUM, args=quiet)
-        yield chromium
-        chromium.close()
+        started = getattr(driver, request.param).launch(executable_path=CHROMIUM, args=quiet)
+        yield started
+        started.close()
 
 
-@pytest.fixture(params=widths(1200))
+@pytest.fixture(params=[1200])
 def page(browser, server, request):
     """A new tab; its width is the parameter. The test fails after an error in the page."""
     size = {"width": request.param, "height": 844}
@@ -339,7 +334,7 @@ def page(browser, server, request):
     context.close()
 
 
-both_widths = pytest.mark.parametrize("page", widths(390, 1500), indirect=True)
+both_widths = pytest.mark.parametrize("page", [390, 1500], indirect=True)
 
 
 def open_page(page, address: str = "/") -> None:
@@ -647,7 +642,6 @@ def test_a_tab_keeps_its_own_game(page):
     open_deal(other)
     press(other, "d", 1, 2, 3)
     wait_for(page, 1, page.reload)
-    wait_for(other, 3, other.reload)
     with page.context.expect_page() as opened:
         other.evaluate("open(location)")  # a copy of the tab
     wait_for(opened.value, 3)
