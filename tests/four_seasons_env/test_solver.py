@@ -13,6 +13,8 @@ from four_seasons_env.engine.deals import TRAIN_FROM
 from four_seasons_env.game import Game
 from four_seasons_env.rules import RULES, WRAPS, Rules
 from four_seasons_env.solver import shorten, solve, solve_all
+from four_seasons_env.solver.analysis.root import LOST, SEARCHING, UNDECIDED, WON, Root
+from four_seasons_env.solver.beam import Beam
 from tests.helpers import later, mostly_slow, numbered_deck, small
 from tests.reference.brute_force import BruteForce
 
@@ -89,6 +91,17 @@ def after_the_redeals(rules: Rules, deal: int) -> str:
     if game.redeals_left or game.is_over:
         return "over"
     return decided(rules, deck, moves)
+
+
+@pytest.mark.parametrize(("number", "end"), [(3, LOST), (7, WON)])
+def test_skipped_arrangements_prove_no_loss(number: int, end: int) -> None:
+    game = Game(small("four-seasons", ranks=7, piles=2), TRAIN_FROM + number)
+    root = Root(game.record[0], game.rules)
+    complete, one_of_each = Beam(root, None), Beam(root, 10_000, arrangements=1)
+    for search, expected in ((complete, end), (one_of_each, UNDECIDED)):
+        while (status := search.go_on()) == SEARCHING:
+            pass
+        assert status == expected
 
 
 def test_base_cards_that_come_back_host_cards() -> None:
