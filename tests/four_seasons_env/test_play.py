@@ -178,6 +178,7 @@ def test_wrong_requests_are_refused(client, path, body, reason):
     [
         ("/", "x.APP.github.dev", 200, "<title>Four Seasons"),
         ("/page/main.js", "[::1]:8752", 200, "import"),
+        ("/api/start", "localhost:1", 200, '"czarina(piles=4)","deal":"deck"'),
         ("/page/%2e%2e/server.py", "localhost", 404, "Not Found"),
         ("/api/sessions/nobody/hint?agent=heuristic", "localhost", 404, "has no such game"),
         *(("/", host, 400, f"--allow-host {host}") for host in ("app.github.dev", "", "[::1].dev")),
@@ -300,7 +301,6 @@ def test_the_command_opens_a_browser_or_refuses(server, capsys):
 # --- the page in a browser ------------------------------------------------------------------------
 
 CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
-GAME = "four-seasons-game"  # in the page's storage
 ANY = {"rules": "four-seasons", "deal": None}
 LOAD = 120_000  # milliseconds until agents have been loaded
 
@@ -550,7 +550,7 @@ def test_a_browser_counts_its_deals(page):
     open_deal(page, 18)
     press(page, "d", 1, 2)
     expect_count("0 of 1")
-    stored = [f"{GAME}?rules=four-seasons&deal=17", json.dumps({"moves": moves[:-1]})]
+    stored = ["four-seasons-game?rules=four-seasons&deal=17", json.dumps({"moves": moves[:-1]})]
     page.evaluate("([name, game]) => { sessionStorage[name] = game; }", stored)
     open_deal(page)
     page.click("#step", timeout=LOAD)  # an agent's win
