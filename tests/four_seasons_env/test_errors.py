@@ -143,6 +143,7 @@ TEXTS: list[tuple[Callable[..., Any], list[Row]]] = [
         [
             ("T1->T2", ValueError, "did you mean 'T1>T2'"),
             ("redeal", ValueError, "unknown move 'redeal' in 'four-seasons'"),
+            ("0", ValueError, "unknown move '0'"),
             (-1, ValueError, "a move's number must be 0 to 31, not -1"),
             (1.0, TypeError, "a move must be a Move, its text or its number, not 1.0"),
         ],
@@ -151,6 +152,7 @@ TEXTS: list[tuple[Callable[..., Any], list[Row]]] = [
         Rules,
         [
             ({"ranks": 3}, ValueError, "ranks must be an integer from 4 to 13, not 3"),
+            ({"redeals": 3}, ValueError, "from 0 to 2"),
             ({"base_from": "sixht"}, ValueError, "unknown base_from 'sixht': did you mean 'sixth'"),
             ({"runs": 1}, ValueError, "runs must be True or False, not 1"),
             ({"opening": "as_dealt"}, ValueError, "as_dealt.* needs base_from='first'"),
@@ -494,6 +496,7 @@ def test_a_batch_begins_as_a_whole() -> None:
     [
         (np.zeros(3), r"must return numbers of shape \(2,\), one per game"),
         ("1", r"must return numbers of shape \(2,\), one per game"),
+        (np.array([0.0, np.nan]), "reward must be finite, not nan in game 1"),
         (np.array([np.inf, 0.0]), "reward must be finite, not inf in game 0"),
     ],
 )
