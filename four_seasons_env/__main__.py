@@ -57,38 +57,32 @@ def main(arguments: Sequence[str] | None = None) -> None:
             with _safe_path():
                 _choose(*(sys.argv[1:] if arguments is None else arguments) or ["--help"])
         finally:  # here, because an error at the exit of Python would print a traceback
-            print(end="", flush=True)
-    except OSError as error:
+            if sys.stdout:  # not closed from the start
+                sys.stdout.flush()
+    except KeyboardInterrupt:
+        print("stopped", file=sys.stderr)
+        sys.exit(INTERRUPTED)
+    except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        if isinstance(error, BrokenPipeError):
-            sys.exit(1)
-        if getattr(error.__context__, "code", 0) != USAGE_ERROR:  # else it has been reported
-            print(f"error: cannot write: {error.strerror}", file=sys.stderr)
+        sys.exit(1)
+    except (ValueError, OSError, ImportError) as error:
+        print(f"error: {error}", file=sys.stderr)
         sys.exit(USAGE_ERROR)
 
 
 def _choose(name: str, *rest: str) -> None:
     """List the commands, or run the one of this name; see `main`."""
     commands = {name: each for group in GROUPS.values() for name, each in group.items()}
-    try:
-        if name in ("-h", "--help"):
-            _list_commands()
-        elif name == "--version":
-            print(f"four-seasons {__version__}")
-        elif name in commands:
-            _run(name, commands[name], rest)
-        else:
-            from four_seasons_env.arguments import nearest  # with NumPy, which takes time to load
+    if name in ("-h", "--help"):
+        _list_commands()
+    elif name == "--version":
+        print(f"four-seasons {__version__}")
+    elif name in commands:
+        _run(name, commands[name], rest)
+    else:
+        from four_seasons_env.arguments import nearest  # with NumPy, which takes time to load
 
-            raise ValueError(f"unknown command {name!r}: {nearest(name, commands)}")
-    except KeyboardInterrupt:
-        print("stopped", file=sys.stderr)
-        sys.exit(INTERRUPTED)
-    except BrokenPipeError:
-        raise  # for `main`
-    except (ValueError, OSError, ImportError) as error:
-        print(f"error: {error}", file=sys.stderr)
-        sys.exit(USAGE_ERROR)
+        raise ValueError(f"unknown command {name!r}: {nearest(name, commands)}")
 
 
 def _list_commands() -> None:
