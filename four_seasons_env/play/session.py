@@ -9,10 +9,10 @@ from typing import Any
 
 from four_seasons_env.engine.moves import Move, find_move
 from four_seasons_env.game import Game
-from four_seasons_env.play.words import describe, move_words, places
+from four_seasons_env.play.words import describe, move_words
 from four_seasons_env.records import Record, check_times
 from four_seasons_env.rendering import draw_svg
-from four_seasons_env.rendering.layout import ends
+from four_seasons_env.rendering.layout import ends, places
 from four_seasons_env.rules import Rules
 from four_seasons_env.rules_in_words import rules_in_words
 
@@ -206,14 +206,12 @@ class Session:
 
         Where spaces are filled from the stock at once, a card that would turn another stays.
         """
-        while ups := [move for move in self.game.legal_moves() if move.text.endswith(">F")]:
-            known = [move for move in ups if not self._turns_a_card(move)]
-            if not known:
-                return
-            self.play(known[0].text)
+        while ups := [move for move in self.game.legal_moves() if self._goes_up(move)]:
+            self.play(ups[0].text)
 
-    def _turns_a_card(self, move: Move) -> bool:
-        return self.game.after(move).stock_size < self.game.stock_size
+    def _goes_up(self, move: Move) -> bool:
+        """Whether a move puts a card on its foundation and turns none."""
+        return move.text.endswith(">F") and self.game.after(move).stock_size == self.game.stock_size
 
 
 # --- what the page receives

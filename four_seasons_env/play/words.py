@@ -7,7 +7,7 @@ import re
 from four_seasons_env.engine.deals import RANKS
 from four_seasons_env.engine.moves import STOCK, Move
 from four_seasons_env.game import Game, IllegalMove
-from four_seasons_env.rendering.layout import cards_at, ends
+from four_seasons_env.rendering.layout import cards_at, ends, placed, places
 from four_seasons_env.rules_in_words import rank_words
 
 _SUITS = {"C": "clubs", "S": "spades", "H": "hearts", "D": "diamonds"}
@@ -51,12 +51,6 @@ def card_words(card: str) -> str:
 
 
 # --- the table
-
-
-def places(game: Game) -> list[str]:
-    """The places of a table, in the order in which they are read."""
-    piles = [f"T{i}" for i in range(game.rules.piles)]
-    return [*piles, *(f"F:{suit}" for suit in game.foundations), "W", "stock"]
 
 
 def _capital(text: str) -> str:
@@ -128,11 +122,7 @@ def did_words(what: str, before: Game, last: Move | None, after: Game) -> str:
 
 def _changes(before: Game, move: Move, after: Game) -> list[str]:
     """A move, and the other cards that lie elsewhere after it."""
-    was, now = (
-        {card: place for place in places(game) for card in cards_at(game, place)}
-        for game in (before, after)
-    )
-    route = ends(before, move)
+    was, now, route = placed(before), placed(after), ends(before, move)
     came = [
         f"{card_words(card)} comes to {_in(place_words(after, place))}"
         for card, place in now.items()

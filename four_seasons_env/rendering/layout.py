@@ -6,7 +6,6 @@ drawing, in which a card is 100 wide and 140 high.
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -47,6 +46,17 @@ def cards_at(position: Position, place: str) -> list[str]:
     else:
         cards = position.foundations[place[2:]] if place.startswith("F:") else []
     return cards
+
+
+def places(position: Position) -> list[str]:
+    """The places of a table, in the order in which they are read."""
+    piles = [f"T{i}" for i in range(position.rules.piles)]
+    return [*piles, *(f"F:{suit}" for suit in SUITS), "W", "stock"]
+
+
+def placed(position: Position) -> dict[str, str]:
+    """The place of each card that can be seen."""
+    return {card: place for place in places(position) for card in cards_at(position, place)}
 
 
 def ends(position: Position, move: Move) -> tuple[str, str]:
@@ -92,35 +102,24 @@ class Layout:
         return shown, min(_STEP, room / max(shown - 1, 1))
 
 
-def compact_layout(sizes: Sequence[int]) -> Layout:
-    """The table with no more room below a row than its largest pile needs.
-
-    Args:
-        sizes: number of cards of each pile.
-    """
-    fans = []
-    for row in grid(len(sizes)):
-        most = max((sizes[place] for place in row if isinstance(place, int)), default=0)
-        fans.append(min(_FAN, round(_STEP * (max(most, _COMPACT_CARDS) - 1))))
-    return layout(len(sizes), tuple(fans))
-
-
-@functools.cache
-def layout(piles: int, fans: tuple[int, ...] | None = None) -> Layout:
+def layout(sizes: Sequence[int], compact: bool = False) -> Layout:
     """The table: rows of places to the left; stock, and below it the waste, to the right.
 
     Args:
-        piles: number of piles.
-        fans: room below each row of piles; by default enough for any pile.
+        sizes: number of cards of each pile.
+        compact: no more room below a row than its largest pile needs, instead of enough for any.
     """
-    rows = grid(piles)
+    rows = grid(len(sizes))
     places: dict[Place, tuple[int, int]] = {}
     y = _MARGIN
-    for row, fan in zip(rows, fans or [_FAN] * len(rows), strict=True):
+    for row in rows:
         for column, place in enumerate(row):
             places[place] = (_MARGIN + column * (CARD[0] + _GAP), y)
-        has_piles = any(isinstance(place, int) for place in row)
-        y += CARD[1] + (fan if has_piles else _BELOW) + _GAP
+        piles = [sizes[place] for place in row if isinstance(place, int)]
+        room = _FAN if piles else _BELOW
+        if piles and compact:
+            room = min(_FAN, round(_STEP * (max(*piles, _COMPACT_CARDS) - 1)))
+        y += CARD[1] + room + _GAP
     right = 2 * _MARGIN + max(map(len, rows)) * (CARD[0] + _GAP) - _GAP + 12
     return Layout(
         width=right + CARD[0] + _MARGIN,

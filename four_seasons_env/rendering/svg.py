@@ -31,9 +31,9 @@ from four_seasons_env.rendering.layout import (
     Layout,
     Position,
     cards_at,
-    compact_layout,
     ends,
     layout,
+    placed,
 )
 from four_seasons_env.rendering.text import headline
 
@@ -41,14 +41,6 @@ _LIST_HEIGHT = 124
 """Height of the list of unseen cards."""
 
 _REDEAL = "M14 3A14 14 0 1 1 4-13.4M4-22V-13H-5"
-
-
-def _placed(position: Position) -> dict[str, str]:
-    """The place of each card that can be seen."""
-    placed = {card: f"T{i}" for i, pile in enumerate(position.tableau) for card in pile}
-    placed |= dict.fromkeys(position.waste, "W")
-    placed |= dict.fromkeys(cards_at(position, "stock"), "stock")
-    return placed | {card: f"F:{s}" for s, built in position.foundations.items() for card in built}
 
 
 class _Drawing:
@@ -161,7 +153,7 @@ class _Drawing:
 
     def unseen(self) -> None:
         """List the cards that have not been seen, a row a suit; those seen leave a gap."""
-        position, seen = self.position, _placed(self.position)
+        position, seen = self.position, placed(self.position)
         ranks = position.rules.ranks
         left, top = 44, self.table.height
         step = (self.table.width - left - 24) / ranks
@@ -177,7 +169,7 @@ class _Drawing:
 
     def moved(self, before: Position) -> None:
         """Ring the cards that lie elsewhere than before, and the places that they come from."""
-        was, now = _placed(before), _placed(self.position)
+        was, now = placed(before), placed(self.position)
         came = {was[card] for card, place in now.items() if card in was and was[card] != place}
         for place in sorted(came):
             self._ring(self.corners[place], MARK, 2)
@@ -238,9 +230,7 @@ def draw_parts(
     """
     if width is not None and width < 1:
         raise ValueError(f"width must be 1 pixel or more, not {width}")
-    sizes = [len(pile) for pile in position.tableau]
-    table = compact_layout(sizes) if compact else layout(len(sizes))
-    drawing = _Drawing(position, table)
+    drawing = _Drawing(position, layout([len(pile) for pile in position.tableau], compact))
     units = drawing.table.width, drawing.table.height + (_LIST_HEIGHT if unseen else 0)
     pixels = units if width is None else (width, round(width * units[1] / units[0]))
     drawing.foundations()
