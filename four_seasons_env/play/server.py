@@ -3,8 +3,7 @@
 Requests, and their answers:
 
 - GET ``/``, ``/page/...``: the page
-- GET ``/api/start``: the rule set and the deal (or null) to open first
-- GET ``/api/rules``: the names of the rule sets
+- GET ``/api/start``: the rule set and the deal (or null) to open first, and the rule sets known
 - GET ``/api/advisers?rules=``: the agents that can play a rule set here, and whether the chance of
   winning is known for it
 - POST ``/api/sessions``: ``{rules, deal, moves, history}``: a new game; deal "deck": the flag's;
@@ -131,7 +130,6 @@ class Application:
         return [
             Route("/", self.page),
             Route("/api/start", self.start),
-            Route("/api/rules", self.rules),
             Route("/api/advisers", self.advisers),
             Route("/api/sessions", self.create, methods=["POST"]),
             Route(session, self.show),
@@ -156,11 +154,8 @@ class Application:
         """The game of the command line; the deal is text: JavaScript's numbers end at 2^53."""
         rules, deal = self._start
         name = "deck" if isinstance(deal, str) else None if deal is None else str(deal)
-        return JSONResponse({"rules": rules.name, "deal": name})
-
-    async def rules(self, request: Request) -> Response:
-        """The rule sets."""
-        return JSONResponse([*dict.fromkeys((self._start[0].name, *RULES))])
+        known = [*dict.fromkeys((rules.name, *RULES))]
+        return JSONResponse({"rules": rules.name, "deal": name, "known": known})
 
     async def advisers(self, request: Request) -> Response:
         """The agents that can play a rule set here."""
@@ -299,7 +294,7 @@ def _unknown(request: Request, error: Exception) -> Response:
     return JSONResponse({"error": "this server has no such game"}, 404)
 
 
-def _check_host(hosts: Sequence[str]) -> DispatchFunction:
+def _for_hosts(hosts: Sequence[str]) -> DispatchFunction:
     """Refuse requests for other hosts, with the remedy."""
 
     known = [host.lower() for host in hosts]
@@ -308,7 +303,10 @@ def _check_host(hosts: Sequence[str]) -> DispatchFunction:
         given = request.headers.get("host", "")
         parsed = re.fullmatch(r"(\[[0-9A-Fa-f:.]+\]|[\w.-]+)(:\d+)?", given)
         if "*" in known or (parsed and parsed[1].lower() in known):
-            return await answer(request)
+            response = await answer(request)
+            # Browsers ask for every file again: after an upgrade an old script would not work.
+            response.headers["cache-control"] = "no-cache"
+            return response
         name = parsed[1] if parsed else given[:80]
         error = (
             f"this server does not answer to the name {name!r}: if the name is yours, start it "
@@ -318,13 +316,6 @@ def _check_host(hosts: Sequence[str]) -> DispatchFunction:
         return JSONResponse({"error": error}, 400)
 
     return dispatch
-
-
-async def _check_again(request: Request, answer: RequestResponseEndpoint) -> Response:
-    """Let the browser ask for every file again: after an upgrade an old script would not work."""
-    response = await answer(request)
-    response.headers["cache-control"] = "no-cache"
-    return response
 
 
 def make_app(
@@ -344,9 +335,6 @@ def make_app(
     """
     return Starlette(
         routes=Application(keep, start, agent).routes(),
-        middleware=[
-            Middleware(BaseHTTPMiddleware, dispatch=_check_host(hosts)),
-            Middleware(BaseHTTPMiddleware, dispatch=_check_again),
-        ],
+        middleware=[Middleware(BaseHTTPMiddleware, dispatch=_for_hosts(hosts))],
         exception_handlers={ValueError: _refuse, UnknownSession: _unknown},
     )

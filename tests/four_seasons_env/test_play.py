@@ -35,6 +35,7 @@ from tests.helpers import (
 
 DECK = " ".join(numbered_deck(17))
 SPY = f"{__name__}:Spy"
+START = {"rules": "four-seasons", "deal": None, "known": list(RULES)}
 
 
 @functools.cache
@@ -285,7 +286,7 @@ def server(tmp_path_factory):
     started = time.monotonic()
     while not (kept.exists() and kept.read_text()) and time.monotonic() < started + 60:
         time.sleep(0.1)
-    assert json.loads(kept.read_text()) == {"rules": "four-seasons", "deal": "deck"}
+    assert json.loads(kept.read_text()) == START | {"deal": "deck"}
     yield url
     process.terminate()
     process.wait(timeout=60)  # it may be compiling
@@ -301,7 +302,6 @@ def test_the_command_opens_a_browser_or_refuses(server, capsys):
 # --- the page in a browser ------------------------------------------------------------------------
 
 CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
-ANY = {"rules": "four-seasons", "deal": None}
 LOAD = 120_000  # milliseconds until agents have been loaded
 
 
@@ -627,7 +627,7 @@ SCRIPTS = [  # storage that is blocked or damaged
 @pytest.mark.parametrize("script", SCRIPTS, ids=("blocked", "damaged"))
 def test_play_needs_no_storage(page, script):
     page.add_init_script(script)
-    page.route("**/api/start", lambda route: route.fulfill(json=ANY))
+    page.route("**/api/start", lambda route: route.fulfill(json=START))
     addresses = "/", "/?rules=four-seasons&deal=17", "/?rules=<b>"
     for number, address in itertools.product(range(len(STORED)), addresses):
         page.evaluate("number => { window.name = number; }", number)  # for the next page

@@ -274,8 +274,8 @@ async function enter(first) {
 
 /** Show the current game of the address or the command line, or continue it after a reload. */
 async function open() {
-  let first;
-  [sets, first] = await Promise.all([get("rules"), get("start")]);
+  const first = await get("start");
+  sets = first.known;
   $("rules").replaceChildren(...sets.map((name) => new Option(name)));
   await enter(first);
   $("new").addEventListener("submit", (event) => {
