@@ -103,29 +103,21 @@ class Game:
         Raises:
             InvalidGame: if it is not a position of these rules, with the reason.
         """
-        games = np.asarray(record)
-        if games.size == 1:
-            games = games.reshape(1).copy()
-        known = get_rules(rules)
-        if games.shape != (1,):
+        games, known = np.asarray(record), get_rules(rules)
+        if games.size != 1:
             raise InvalidGame(f"a game must be one record, not an array of shape {games.shape}")
+        games = games.reshape(1)
         check_games(games, known)
-        return cls._at(games, known)
+        return cls.from_own_record(games[0], known)
 
     @classmethod
-    def from_own_record(cls, record: Any, rules: Rules) -> Game:
+    def from_own_record(cls, record: np.void, rules: Rules) -> Game:
         """A game at a copy of a position that compiled code has made, which needs no check."""
-        games = np.zeros(1, kernel.GAME)
-        games[0] = record
-        return cls._at(games, rules)
-
-    @classmethod
-    def _at(cls, games: NDArray[Any], rules: Rules) -> Game:
-        """The game that owns this GAME array of shape (1,), already checked."""
         game = cls.__new__(cls)
         game.rules = rules
         game._rule = kernel.compile_rules(rules)
-        game._record = games
+        game._record = np.zeros(1, kernel.GAME)
+        game._record[0] = record
         return game
 
     # --- the position
@@ -359,7 +351,7 @@ class Game:
         kernel.play_each(records, self._rule, np.full(len(rows), chosen.number))
         weights = self._weights(cards)
         return [
-            Outcome(CARD_TEXTS[card], weight, Game._at(records[i : i + 1], self.rules))
+            Outcome(CARD_TEXTS[card], weight, Game.from_own_record(records[i], self.rules))
             for i, (card, weight) in enumerate(zip(cards.tolist(), weights.tolist(), strict=True))
         ]
 
@@ -378,7 +370,8 @@ class Game:
         It has no deal number. After a redeal nothing is unseen, and the order of the stock stays.
         """
         seeds = rng.integers(0, 2**63, 1, np.uint64)
-        return Game._at(kernel.public_copy(self._record, self._rule, seeds), self.rules)
+        shuffled = kernel.public_copy(self._record, self._rule, seeds)
+        return Game.from_own_record(shuffled[0], self.rules)
 
     def stops(self, expansions: int = 1000) -> list[Stop]:
         """The positions in which the next card can be turned, with the moves that lead there.
@@ -401,7 +394,7 @@ class Game:
         from four_seasons_env.positions.enumeration import find_stops
 
         return [
-            Stop(Game._at(record, self.rules), moves, turn)
+            Stop(Game.from_own_record(record[0], self.rules), moves, turn)
             for record, moves, turn in find_stops(self.record, self.rules, expansions)
         ]
 
@@ -409,7 +402,7 @@ class Game:
 
     def copy(self) -> Game:
         """An independent game at the same position."""
-        return Game._at(self._record.copy(), self.rules)
+        return Game.from_own_record(self._record[0], self.rules)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Game):

@@ -101,7 +101,7 @@ class Games:
     def __getitem__(self, rows: Any) -> Game | Games:
         """A copy of one game, or of the games of several rows: a slice, numbers or a bool array."""
         if isinstance(rows, (int, np.integer)):
-            return Game._at(self._records[rows].reshape(1).copy(), self.rules)
+            return Game.from_own_record(self._records[rows], self.rules)
         chosen = rows if isinstance(rows, slice) else np.asarray(rows)
         return Games._at(self._records[chosen].copy(), self.rules)
 
