@@ -59,9 +59,11 @@ class OneGame:
         """The position as text (`"ansi"`) or as a picture, uint8 of shape (height, width, 3)."""
         if self.render_mode is None:
             return None
-        from four_seasons_env.rendering import draw_as
+        if self.render_mode == "ansi":
+            return str(self.game)
+        from four_seasons_env.rendering.picture import paint  # with pygame-ce
 
-        return draw_as(self.render_mode, self.game)
+        return paint(self.game)
 
 
 class LimitInSpec:

@@ -68,7 +68,7 @@ def choose(
 ) -> Move | None:
     """The move that an agent chooses among `new_moves`; None if there are none.
 
-    It sees a public copy of the position (`engine.kernel.public_copy`). It is one of `advisers`.
+    It sees a public copy of the position (`Game.reshuffled`). It is one of `advisers`.
 
     Raises:
         ValueError: for an agent that cannot play these rules here, or a game that is over.
@@ -84,8 +84,7 @@ def choose(
     if not mask.any():
         return None
     rng = np.random.default_rng([0, game.moves_played])
-    rule = kernel.compile_rules(game.rules)
-    shown = kernel.public_copy(game.record, rule, rng.integers(0, 2**63, 1, np.uint64))
+    shown = game.reshuffled(rng).record.copy()
     return moves[int(_adviser(name, game.rules).act(shown, mask, rng)[0])]
 
 

@@ -221,7 +221,8 @@ class Application:
     async def hint(self, request: Request) -> Response:
         """An agent's move, and the value of each move."""
         agent, session = request.query_params.get("agent", ""), self._session(request)
-        shown, game, past = session.game, session.game.copy(), session.past
+        shown, game = session.game, session.game.copy()
+        past = [(step.before, step.move) for step in session.steps]
         move = await _think(advice.choose, agent, game, past, own=self._agent)
         lost = await _think(advice.is_lost, game)
         if lost or move is None:

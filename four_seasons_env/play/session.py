@@ -108,11 +108,6 @@ class Session:
         return [step.move for step in self.steps]
 
     @property
-    def past(self) -> list[tuple[Game, Move]]:
-        """The earlier positions, each with the move played there."""
-        return [(step.before, step.move) for step in self.steps]
-
-    @property
     def can_redo(self) -> bool:
         """Whether a move has been taken back and none played since."""
         return bool(self._undone)

@@ -32,17 +32,13 @@ def _in(words: str) -> str:
 def place_words(game: Game, place: str) -> str:
     """The name of a place as drawings and moves call it: "T0", "W", "F:H", "stock"."""
     if place.startswith("T"):
-        return pile_words(game, int(place[1:]))
+        pile = int(place[1:])
+        if pile == game.rules.reserve_pile:
+            return "reserve"
+        return _CROSS[pile] if game.rules.piles == len(_CROSS) else f"pile {pile + 1}"
     if place.startswith("F:"):
         return f"foundation of {_SUITS[place[2:]]}"
     return {"W": "waste", "stock": "stock"}[place]
-
-
-def pile_words(game: Game, pile: int) -> str:
-    """A pile's name: "north pile", or "pile 7"."""
-    if pile == game.rules.reserve_pile:
-        return "reserve"
-    return _CROSS[pile] if game.rules.piles == len(_CROSS) else f"pile {pile + 1}"
 
 
 def card_words(card: str) -> str:
@@ -175,5 +171,5 @@ def _reason(game: Game, move: str) -> str:
     else:
         return ""
     reason = re.sub(r"\b[A2-9TJQK][CSHD]\b", lambda found: card_words(found[0]), reason)
-    piles = re.sub(r"\bT(\d+)\b", lambda found: _in(pile_words(game, int(found[1]))), reason)
-    return _capital(re.sub(r"\bW\b", "the waste", piles)) + "."
+    reason = re.sub(r"\b(T\d+|W)\b", lambda found: _in(place_words(game, found[0])), reason)
+    return _capital(reason) + "."
