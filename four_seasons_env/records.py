@@ -38,7 +38,7 @@ from numpy.typing import NDArray
 from four_seasons_env.arguments import nearest
 from four_seasons_env.engine.jit import jit
 from four_seasons_env.engine.kernel import compile_rules, legal, new_masks, play
-from four_seasons_env.engine.moves import all_moves
+from four_seasons_env.engine.moves import find_move
 from four_seasons_env.game import Game
 from four_seasons_env.rules import Rules
 
@@ -109,8 +109,7 @@ class Record:
             ValueError: if a move is not legal, with the reason.
         """
         start = self.start()
-        known = _numbers(start.rules)
-        numbers = [known[move] for move in self.moves if move in known]
+        numbers = [find_move(start.rules, move).number for move in self.moves]
         games = start.record.copy()
         played, goes_on = play_through(games, start.rules, numbers)
         if played < len(self.moves):
@@ -135,12 +134,6 @@ class Record:
         for name in _COUNTS:
             fields |= {name: getattr(self, name)} if getattr(self, name) else {}
         return json.dumps(fields | {"player": self.player, "result": self.result})
-
-
-@functools.cache
-def _numbers(rules: Rules) -> dict[str, int]:
-    """The numbers of a rule set's moves, by their texts."""
-    return {move.text: move.number for move in all_moves(rules)}
 
 
 def play_through(
