@@ -13,9 +13,6 @@ from typing import Any
 from four_seasons_env.engine.deals import SUITS
 from four_seasons_env.engine.moves import FOUNDATION, STOCK, WASTE, Move
 
-Place = int | str
-"""A pile by its number, or a foundation by its suit."""
-
 CARD = (100, 140)
 _GAP, _MARGIN = 20, 24
 _FAN = 112
@@ -27,7 +24,7 @@ _STEP, _LEAST_STEP = 28.0, 21.0
 _COMPACT_CARDS = 2
 """The cards of a pile for which a compact table always has room."""
 
-_CROSS: tuple[tuple[Place, ...], ...] = (("C", 0, "S"), (1, 2, 3), ("H", 4, "D"))
+_CROSS = (("F:C", "T0", "F:S"), ("T1", "T2", "T3"), ("F:H", "T4", "F:D"))
 _WIDEST = 6
 
 
@@ -71,14 +68,13 @@ def ends(position: Position, move: Move) -> tuple[str, str]:
     return source, f"F:{cards_at(position, source)[-1][1]}"
 
 
-def grid(piles: int) -> list[list[Place]]:
+def grid(piles: int) -> list[Sequence[str]]:
     """The rows of places: the cross with its four corners, or foundations above rows of piles."""
     if piles == 5:
-        return [list(row) for row in _CROSS]
-    rows: list[list[Place]] = [list(SUITS)]
-    return rows + [
-        list(range(first, min(first + _WIDEST, piles))) for first in range(0, piles, _WIDEST)
-    ]
+        return list(_CROSS)
+    names = [f"T{i}" for i in range(piles)]
+    rows = [names[first : first + _WIDEST] for first in range(0, piles, _WIDEST)]
+    return [[f"F:{suit}" for suit in SUITS], *rows]
 
 
 @dataclass(frozen=True)
@@ -87,9 +83,7 @@ class Layout:
 
     width: int
     height: int
-    places: dict[Place, tuple[int, int]]
-    stock: tuple[int, int]
-    waste: tuple[int, int]
+    places: dict[str, tuple[int, int]]
 
     def pile_step(self, cards: int) -> float:
         """How far apart the cards of a pile lie."""
@@ -97,7 +91,7 @@ class Layout:
 
     def waste_step(self, cards: int) -> tuple[int, float]:
         """How many cards of the waste are spread, and how far apart they lie."""
-        room = self.height - _MARGIN - CARD[1] - self.waste[1]
+        room = self.height - _MARGIN - CARD[1] - self.places["W"][1]
         shown = min(cards, 1 + int(room / _LEAST_STEP))
         return shown, min(_STEP, room / max(shown - 1, 1))
 
@@ -110,21 +104,20 @@ def layout(sizes: Sequence[int], compact: bool = False) -> Layout:
         compact: no more room below a row than its largest pile needs, instead of enough for any.
     """
     rows = grid(len(sizes))
-    places: dict[Place, tuple[int, int]] = {}
+    places = {}
     y = _MARGIN
     for row in rows:
         for column, place in enumerate(row):
             places[place] = (_MARGIN + column * (CARD[0] + _GAP), y)
-        piles = [sizes[place] for place in row if isinstance(place, int)]
+        piles = [sizes[int(place[1:])] for place in row if place.startswith("T")]
         room = _FAN if piles else _BELOW
         if piles and compact:
             room = min(_FAN, round(_STEP * (max(*piles, _COMPACT_CARDS) - 1)))
         y += CARD[1] + room + _GAP
     right = 2 * _MARGIN + max(map(len, rows)) * (CARD[0] + _GAP) - _GAP + 12
+    places |= {"stock": (right, _MARGIN), "W": (right, _MARGIN + CARD[1] + 2 * _GAP)}
     return Layout(
         width=right + CARD[0] + _MARGIN,
         height=y - _GAP + _MARGIN,
         places=places,
-        stock=(right, _MARGIN),
-        waste=(right, _MARGIN + CARD[1] + 2 * _GAP),
     )

@@ -50,7 +50,7 @@ class _Drawing:
         self.position = position
         self.table = table
         self.parts: list[str] = []
-        self.corners: dict[str, tuple[float, float]] = {"stock": self.table.stock}
+        self.corners: dict[str, tuple[float, float]] = {**table.places}
         """Where each place's top card lies."""
 
     def at(self, corner: tuple[float, float], inner: str, more: str = "") -> None:
@@ -58,17 +58,14 @@ class _Drawing:
         x, y = corner
         self.parts.append(f'<g{more} transform="translate({number(x)} {number(y)})">{inner}</g>')
 
-    def empty(self, place: str, corner: tuple[float, float], inner: str = "") -> None:
+    def empty(self, place: str, inner: str = "") -> None:
         """Add a place where cards can lie."""
         shape = outline("outline", LINE)
-        self.at(corner, shape + inner, f' class="place" data-at="{place}"')
-        self.corners[place] = corner
+        self.at(self.table.places[place], shape + inner, f' class="place" data-at="{place}"')
 
-    def spread(
-        self, place: str, corner: tuple[float, float], shown: list[str], step: float
-    ) -> None:
+    def spread(self, place: str, shown: list[str], step: float) -> None:
         """Add cards that lie on each other, each leaving a strip of the one below."""
-        x, y = corner
+        x, y = self.table.places[place]
         for i, card in enumerate(shown):
             seen = step if i < len(shown) - 1 else None
             self.corners[place] = (x, y + i * step)
@@ -82,11 +79,11 @@ class _Drawing:
 
     def tableau(self) -> None:
         for i, pile in enumerate(self.position.tableau):
-            corner = self.table.places[i]
+            place = f"T{i}"
             if i == self.position.rules.reserve_pile:
-                self._frame(corner)
-            self.empty(f"T{i}", corner)
-            self.spread(f"T{i}", corner, pile, self.table.pile_step(len(pile)))
+                self._frame(self.table.places[place])
+            self.empty(place)
+            self.spread(place, pile, self.table.pile_step(len(pile)))
 
     def _frame(self, corner: tuple[float, float]) -> None:
         """A frame around a reserve, which distinguishes it from the other piles."""
@@ -100,13 +97,12 @@ class _Drawing:
     def foundations(self) -> None:
         ranks, bases = self.position.rules.ranks, self.position.bases
         for name, built in self.position.foundations.items():
-            place, corner = f"F:{name}", self.table.places[name]
-            rank, line = bases[name][0], LINE
-            ghost = write_between(rank, 0, CARD[0], 34, 22, line, "stroke line")
-            ghost += suit(name, CARD[0] / 2, 88, 38, line, "line")
-            self.empty(place, corner, ghost)
-            self.spread(place, corner, built[-1:], 0)
-            self._level(corner, len(built), ranks)
+            place = f"F:{name}"
+            ghost = write_between(bases[name][0], 0, CARD[0], 34, 22, LINE, "stroke line")
+            ghost += suit(name, CARD[0] / 2, 88, 38, LINE, "line")
+            self.empty(place, ghost)
+            self.spread(place, built[-1:], 0)
+            self._level(self.table.places[place], len(built), ranks)
 
     def _level(self, corner: tuple[int, int], level: int, ranks: int) -> None:
         """Add a foundation's level, as a bar for each rank."""
@@ -121,31 +117,30 @@ class _Drawing:
         self.at((corner[0] + 1, corner[1] + CARD[1] + 6), bars)
 
     def stock(self) -> None:
-        position, corner, line = self.position, self.table.stock, LINE
+        position, corner = self.position, self.table.places["stock"]
         redeals = position.redeals_left
         arrow = (
-            f'<path class="stroke line" d="{_REDEAL}" fill="none" stroke="{line}" '
+            f'<path class="stroke line" d="{_REDEAL}" fill="none" stroke="{LINE}" '
             'stroke-width="4" stroke-linecap="round" stroke-linejoin="round" '
             f'transform="translate({CARD[0] / 2:g} 62)"/>'
-            + write_between(str(redeals), 0, CARD[0], 96, 20, line, "stroke line")
+            + write_between(str(redeals), 0, CARD[0], 96, 20, LINE, "stroke line")
         )
-        self.empty("stock", corner, arrow if redeals else "")
+        self.empty("stock", arrow if redeals else "")
         if position.stock_size:
             inner = back(position.stock_size)
             self.at(corner, inner, ' class="stock" data-at="stock"')
         if position.face_up:
-            self.spread("stock", corner, [position.face_up], 0)
+            self.spread("stock", [position.face_up], 0)
             # below the card: the waste has no count then
             self._count(str(position.stock_size), corner[0], corner[1] + CARD[1] + 12)
 
     def waste(self) -> None:
-        position, corner = self.position, self.table.waste
-        waste = position.waste
+        waste, corner = self.position.waste, self.table.places["W"]
         shown, step = self.table.waste_step(len(waste))
-        self.empty("W", corner)
+        self.empty("W")
         if len(waste) > shown:
             self._count(f"+{len(waste) - shown}", corner[0], corner[1] - 21, " more")
-        self.spread("W", corner, waste[len(waste) - shown :], step)
+        self.spread("W", waste[len(waste) - shown :], step)
 
     def _count(self, text: str, left: float, y: float, more: str = "") -> None:
         """Add a number of cards, over the width of a card."""
@@ -158,11 +153,11 @@ class _Drawing:
         left, top = 44, self.table.height
         step = (self.table.width - left - 24) / ranks
         for row, name in enumerate(SUITS):
-            y, colour = top + 8 + 28 * row, LINE
-            self.parts.append(suit(name, 28, y + 8, 16, colour, "line"))
+            y = top + 8 + 28 * row
+            self.parts.append(suit(name, 28, y + 8, 16, LINE, "line"))
             for i, rank in enumerate(RANKS[:ranks]):
                 if rank + name not in seen:
-                    place = write_between(rank, left + i * step, step, y, 16, colour, "stroke line")
+                    place = write_between(rank, left + i * step, step, y, 16, LINE, "stroke line")
                     self.parts.append(place)
 
     # --- marks
@@ -189,7 +184,7 @@ class _Drawing:
         """An arrow for each legal move, and a ring around the stock where it can be dealt."""
         for move in self.position.legal_moves(distinct=True):
             if move.turns:
-                self._ring(self.table.stock, ARROW)
+                self._ring(self.table.places["stock"], ARROW)
             else:
                 source, target = ends(self.position, move)
                 self.parts.append(self._arrow(self.corners[source], self.corners[target]))

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from four_seasons_env.rendering.layout import Place, Position, grid
+from four_seasons_env.rendering.layout import Position, cards_at, grid
 
 _WASTE_SHOWN = 12
 
 
-def _cell(position: Position, place: Place) -> str:
+def _cell(position: Position, place: str) -> str:
     """One place of the table: the top card, or what an empty place waits for."""
-    if isinstance(place, int):
-        pile = position.tableau[place]
-        if place == position.rules.reserve_pile:
-            return f"({pile[-1] if pile else '--'})"
-        return f" {pile[-1]} " if pile else " -- "
-    built = position.foundations[place]
-    return f"[{built[-1]}]" if built else f"[ {place}]"
+    cards = cards_at(position, place)
+    if place.startswith("F:"):
+        return f"[{cards[-1]}]" if cards else f"[ {place[2:]}]"
+    top = cards[-1] if cards else "--"
+    return f"({top})" if place == f"T{position.rules.reserve_pile}" else f" {top} "
 
 
 def draw(position: Position) -> str:
