@@ -30,7 +30,6 @@ from four_seasons_env.rendering.layout import (
     CARD,
     Layout,
     Position,
-    cards_at,
     ends,
     layout,
     placed,
@@ -168,9 +167,9 @@ class _Drawing:
         came = {was[card] for card, place in now.items() if card in was and was[card] != place}
         for place in sorted(came):
             self._ring(self.corners[place], MARK, 2)
-        for card, place in now.items():
-            is_top = cards_at(self.position, place)[-1] == card
-            if is_top and was.get(card) != place:
+        tops = {place: card for card, place in now.items()}  # the last card of each place
+        for place, card in tops.items():
+            if was.get(card) != place:
                 self._ring(self.corners[place], MARK)
 
     def _ring(self, corner: tuple[float, float], colour: str, width: int = 5) -> None:
