@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Protocol, overload, runtime_checkable
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,21 +14,6 @@ from four_seasons_env.engine.moves import all_moves
 from four_seasons_env.engine.validation import check_games
 from four_seasons_env.game import MAX_MOVES, Game, IllegalMove, legal_masks
 from four_seasons_env.rules import Rules, get_rules
-
-
-@runtime_checkable
-class PlayoutAgent(Protocol):
-    """An agent that can play games to their end in compiled code."""
-
-    def play_out(self, games: NDArray[Any], max_moves: int, rng: np.random.Generator) -> None:
-        """Play each game of a GAME array of shape (n,) to its end, in place.
-
-        Args:
-            games: the positions.
-            max_moves: maximum number of moves of a game, including moves already played.
-            rng: the only source of random numbers.
-        """
-        ...
 
 
 class Games:
@@ -177,16 +162,17 @@ class Games:
         """Play each game to its end, or until a player without chance goes round in circles.
 
         Args:
-            player: a `PlayoutAgent` of the same rules, such as `make_agent("heuristic", rules)`;
-                greedy and random are others.
+            player: an agent of the same rules with `play_out(games, max_moves, rng)`, which plays a
+                GAME array to its end, in place: `make_agent("heuristic", rules)`, greedy or random.
             rng: for players that draw their moves.
             max_moves: maximum number of moves of a game, including moves already played.
 
         Raises:
             TypeError: for a player that cannot play in compiled code.
         """
-        if not isinstance(player, PlayoutAgent):
+        play_out = getattr(player, "play_out", None)
+        if play_out is None:
             raise TypeError(
                 f"{type(player).__name__} has no play_out: heuristic, greedy and random have it"
             )
-        player.play_out(self._records, max_moves, rng)
+        play_out(self._records, max_moves, rng)
