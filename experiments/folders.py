@@ -32,7 +32,7 @@ import pandas as pd
 
 from four_seasons_env import __version__
 from four_seasons_env.files import whole_folder, write_atomically
-from four_seasons_env.schemas import Amount, Count, Number, Share, read_checked
+from four_seasons_env.schemas import Amount, Count, Number, Share, read_json
 
 _HOME = Path(__file__).resolve().parents[1]
 IN_CLONE = (_HOME / "pyproject.toml").is_file()
@@ -224,8 +224,8 @@ class Done:
     """Validation of the policy in `best/`."""
 
 
-def read_run(out: Path) -> dict[str, Any]:
-    """The `run.json` of a run: the fields of `RunFile` and more.
+def read_run(out: Path) -> RunFile:
+    """The `run.json` of a run.
 
     Raises:
         FileNotFoundError: if the file is missing.
@@ -233,7 +233,7 @@ def read_run(out: Path) -> dict[str, Any]:
     """
     if not (out / RUN).is_file():
         raise FileNotFoundError(f"no run to resume at {out}: {RUN} is missing")
-    return read_checked(out / RUN, RunFile)
+    return read_json(out / RUN, RunFile, more=True)
 
 
 def read_log(folder: Path) -> pd.DataFrame:

@@ -172,12 +172,12 @@ def _comparison(folder: Path, games: pd.DataFrame, census: pd.DataFrame) -> Iter
     changed = " with changes" if git["changed"] else ""
     commit = f"commit {git['commit'] or 'unknown'}{changed}"
     yield element("p", f"{folder}/results.csv, one row per game; {commit}", "note")
-    yield _commands([origin])
+    yield _commands([origin["command"]])
 
 
-def _commands(origins: Iterable[dict[str, Any]]) -> str:
+def _commands(commands: Iterable[str]) -> str:
     """The command lines that make parts of the page again."""
-    return "".join(f"<p>{element('code', each['command'])}</p>" for each in origins)
+    return "".join(f"<p>{element('code', each)}</p>" for each in commands)
 
 
 def _over_seeds(played: pd.DataFrame) -> Iterator[str]:
@@ -194,8 +194,8 @@ def _over_seeds(played: pd.DataFrame) -> Iterator[str]:
 def _trainings(paths: list[Path], results: dict[Path, pd.DataFrame]) -> Iterator[str]:
     """Outcomes and learning curves of each rule set, with a colour for each algorithm."""
     abouts = {path: folders.read_run(path) for path in paths}
-    for rules in dict.fromkeys(each["rules"]["name"] for each in abouts.values()):
-        own = {path: each["run"] for path, each in abouts.items() if each["rules"]["name"] == rules}
+    for rules in dict.fromkeys(each.rules["name"] for each in abouts.values()):
+        own = {path: each.run for path, each in abouts.items() if each.rules["name"] == rules}
         yield element("h2", f"Learning {rules}")
         finished = {path: run for path, run in own.items() if (path / folders.DONE).is_file()}
         if finished:
@@ -211,7 +211,7 @@ def _trainings(paths: list[Path], results: dict[Path, pd.DataFrame]) -> Iterator
         yield _learning_curves(curves, title, "core-minutes", references)
         yield element("p", _LEARNING_NOTE, "note")
     yield element("h3", "Source of the trainings")
-    yield _commands(abouts.values())
+    yield _commands(each.command for each in abouts.values())
 
 
 def _learning_curves(

@@ -77,7 +77,7 @@ def train(run: Train) -> None:
     """
     stored = folders.read_run(run.out) if run.resume else None
     if stored:
-        run = _resumed(run, stored["run"])
+        run = _resumed(run, stored.run)
     _check(run)
     rules, kind = get_rules(run.rules), training.get_learner(run.agent)
     settings = _read_settings(run, kind, rules, stored)
@@ -137,7 +137,7 @@ def _check(run: Train) -> None:
 
 
 def _read_settings(
-    run: Train, kind: type[training.Learner], rules: Rules, stored: dict[str, Any] | None
+    run: Train, kind: type[training.Learner], rules: Rules, stored: folders.RunFile | None
 ) -> Any:
     """The hyperparameters of a run, after the checks that depend on the algorithm."""
     if not kind.uses_workers and run.workers not in (Workers(), Workers(n_jobs=1)):
@@ -147,7 +147,7 @@ def _read_settings(
         )
     run.workers.check()
     if stored:
-        return training.make_settings(kind.schema, stored["hyperparameters"], run.agent)
+        return training.make_settings(kind.schema, stored.hyperparameters, run.agent)
     settings = kind.read_settings(run.set)
     if run.warm_start is not None:
         kind.first_weights(run.warm_start, rules, settings)

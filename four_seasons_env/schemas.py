@@ -42,44 +42,30 @@ def one_of(choices: Iterable[str]) -> Meta:
 T = TypeVar("T")
 
 
-def read_json(path: Path, schema: type[T]) -> T:
-    """Read a JSON file that holds only what its schema names.
+def read_json(path: Path, schema: type[T], more: bool = False) -> T:
+    """Read a JSON file.
 
     Args:
         path: of the file.
         schema: a dataclass, or any type that msgspec knows.
+        more: whether the file may hold more than a dataclass names.
 
     Raises:
         FileNotFoundError: if there is no such file.
         ValueError: naming the file, if it is not JSON, or does not fit the schema.
     """
-    values, checked = _read(path, schema)
-    if dataclasses.is_dataclass(schema):
-        known = [each.name for each in dataclasses.fields(schema)]
-        for name in values:
-            if name not in known:
-                raise ValueError(f"{path} is damaged: unknown {name!r}: {nearest(name, known)}")
-    return checked
-
-
-def read_checked(path: Path, schema: type[Any]) -> dict[str, Any]:
-    """Read a JSON file that may hold more than its schema names; returns all of it.
-
-    Raises:
-        FileNotFoundError: if there is no such file.
-        ValueError: see `read_json`.
-    """
-    values: dict[str, Any] = _read(path, schema)[0]
-    return values
-
-
-def _read(path: Path, schema: type[T]) -> tuple[Any, T]:
     data = path.read_bytes()
     try:
         values = json.loads(data)
-        return values, fitting(values, schema)
+        checked = fitting(values, schema)
+        if dataclasses.is_dataclass(schema) and not more:
+            known = [each.name for each in dataclasses.fields(schema)]
+            for name in values:
+                if name not in known:
+                    raise ValueError(f"unknown {name!r}: {nearest(name, known)}")
     except ValueError as error:
         raise ValueError(f"{path} is damaged: {error}") from None
+    return checked
 
 
 def fitting(values: Any, schema: type[T], strict: bool = True) -> T:
