@@ -35,6 +35,7 @@ from typing import Any
 
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.middleware.base import (
     BaseHTTPMiddleware,
@@ -69,10 +70,6 @@ NOTHING_NEW = (
 
 _thinking = Lock()
 """Held while an agent thinks: agents write into buffers that all requests share."""
-
-
-class UnknownSession(Exception):
-    """A game that this server does not have."""
 
 
 async def _body(request: Request) -> dict[str, Any]:
@@ -172,7 +169,7 @@ class Application:
     def _session(self, request: Request) -> Session:
         name = request.path_params["name"]
         if name not in self._sessions:
-            raise UnknownSession(name)
+            raise HTTPException(404, "this server has no such game")
         return self._sessions[name]
 
     def _answer(self, request: Request, name: str, status: int = 200, said: str = "") -> Response:
@@ -288,11 +285,9 @@ def compile_ahead() -> None:
 
 
 def _refuse(request: Request, error: Exception) -> Response:
+    if isinstance(error, HTTPException):
+        return JSONResponse({"error": error.detail}, error.status_code)
     return JSONResponse({"error": str(error)}, 400)
-
-
-def _unknown(request: Request, error: Exception) -> Response:
-    return JSONResponse({"error": "this server has no such game"}, 404)
 
 
 def _for_hosts(hosts: Sequence[str]) -> DispatchFunction:
@@ -337,5 +332,5 @@ def make_app(
     return Starlette(
         routes=Application(keep, start, agent).routes(),
         middleware=[Middleware(BaseHTTPMiddleware, dispatch=_for_hosts(hosts))],
-        exception_handlers={ValueError: _refuse, UnknownSession: _unknown},
+        exception_handlers={ValueError: _refuse, HTTPException: _refuse},
     )
