@@ -147,15 +147,14 @@ class _Drawing:
 
     def unseen(self) -> None:
         """List the cards that have not been seen, a row a suit; those seen leave a gap."""
-        position, seen = self.position, placed(self.position)
-        ranks = position.rules.ranks
+        ranks, unseen = self.position.rules.ranks, self.position.unseen
         left, top = 44, self.table.height
         step = (self.table.width - left - 24) / ranks
         for row, name in enumerate(SUITS):
             y = top + 8 + 28 * row
             self.parts.append(suit(name, 28, y + 8, 16, LINE, "line"))
             for i, rank in enumerate(RANKS[:ranks]):
-                if rank + name not in seen:
+                if rank + name in unseen:
                     place = write_between(rank, left + i * step, step, y, 16, LINE, "stroke line")
                     self.parts.append(place)
 

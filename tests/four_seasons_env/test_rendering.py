@@ -11,6 +11,7 @@ from four_seasons_env.game import Game
 from four_seasons_env.rendering import draw_svg
 from four_seasons_env.rendering.layout import CARD, layout
 from four_seasons_env.rendering.picture import paint, save_picture
+from four_seasons_env.rendering.svg import draw_parts
 from four_seasons_env.rules import Rules
 from tests.helpers import REPRESENTATIVES, deck_with, later, random_moves, same, small
 
@@ -118,6 +119,15 @@ def test_a_drawing_shows_what_a_player_may_see(rules):
     assert len(parts(svg, "level")) == sum(levels)
     assert not any(f'"{card}"' in svg for card in game.stock)
     assert "<text" not in svg
+
+
+def test_after_a_redeal_no_card_is_listed_as_unseen():
+    game = Game(Rules(redeals=1), deal=17)
+    for left in (46, 0):  # the waste is turned over: its order is known
+        listed = len(draw_parts(game, unseen=True)[1]) - len(draw_parts(game)[1])
+        assert listed == 4 + left  # a sign for each suit
+        for move in [*46 * ["deal"], "redeal"] if left else []:
+            game.play(move)
 
 
 def test_the_waste_that_has_no_room_is_counted():
