@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
 import shlex
 import signal
@@ -12,18 +13,14 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from numbers import Integral
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, get_type_hints
 
 import tyro
+from rich.console import Console
+from rich.progress import Progress, ProgressColumn
 
 from four_seasons_env.__main__ import INTERRUPTED, USAGE_ERROR
 from four_seasons_env.rules import RULES, get_rules
-
-if TYPE_CHECKING:
-    from rich.progress import Progress, ProgressColumn
-
-Flags = TypeVar("Flags")
-Result = TypeVar("Result")
 
 STOPS = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
 """Signals that stop a command as Ctrl-C does: `kill`, and the end of a terminal or a job."""
@@ -35,50 +32,53 @@ EXPECTED_ERRORS = (ValueError, OSError, RuntimeError, ImportError, MemoryError)
 """Errors that users cause: wrong flags, damaged files, a full disk, missing extras."""
 
 
-def run_command(
-    arguments: Sequence[str] | None,
-    function: Callable[[Flags], Result],
-    flags: type[Flags],
-    description: str | None,
-    interrupted: str = "nothing is saved",
-) -> Result:
-    """Read the flags from the command line and call a command's function with them.
+def command(
+    function: Callable[[Any], object], interrupted: str = "nothing is saved"
+) -> Callable[..., None]:
+    """The `main` of a command: it reads flags from the command line and calls a function with them.
 
     Args:
-        arguments: the flags; by default those of this process.
-        function: the command.
-        flags: dataclass of its flags; flags of nested dataclasses get no prefix.
-        description: docstring of the command, for `--help`.
+        function: the command. Its argument `run` is annotated with the dataclass of its flags;
+            those of nested dataclasses get no prefix. The docstring of its file is for `--help`.
         interrupted: text after Ctrl-C that names the saved files and how to resume. It is formatted
             with ``run`` (the flags), ``command`` (the command line) and ``out`` (the folder, quoted
             for a shell).
 
-    Raises:
-        SystemExit: with status 2 after an error, 130 after Ctrl-C, `kill` or the end of the
-            terminal; each prints one line. An error caused by the user's own code, such as an
-            agent, prints the traceback too: that of its cause, or a worker's in its notes.
+    Returns:
+        A function that takes the flags as strings, by default those of this process. It raises
+        SystemExit with status 2 after an error, 130 after Ctrl-C, `kill` or the end of the
+        terminal; each prints one line. An error caused by the user's own code, such as an agent,
+        prints the traceback too: that of its cause, or a worker's in its notes.
     """
-    file = Path(str(sys.modules[flags.__module__].__file__))
+    return functools.partial(_run, function, interrupted)
+
+
+def _run(
+    function: Callable[[Any], object], interrupted: str, arguments: Sequence[str] | None = None
+) -> None:
+    """See `command`."""
+    home = sys.modules[function.__module__]
+    file = Path(str(home.__file__))
     is_study = file.parent.name == "studies"
     program = (
         ["python", f"experiments/studies/{file.name}"] if is_study else ["four-seasons", file.stem]
     )
     arguments = list(sys.argv[1:] if arguments is None else arguments)
     run = tyro.cli(
-        flags,
+        get_type_hints(function)["run"],
         args=arguments,
         prog=shlex.join(program),
-        description=description,
+        description=home.__doc__,
         config=(tyro.conf.OmitArgPrefixes,),
     )
     try:
         _refuse_repeated_flags(arguments)
         with _stopped_by_signals():
-            return function(run)
+            function(run)
     except KeyboardInterrupt:
-        command = shlex.join([*program, *arguments])
+        again = shlex.join([*program, *arguments])
         out = shlex.quote(str(getattr(run, "out", "")))
-        print(f"stopped: {interrupted.format(run=run, command=command, out=out)}", file=sys.stderr)
+        print(f"stopped: {interrupted.format(run=run, command=again, out=out)}", file=sys.stderr)
         sys.exit(INTERRUPTED)
     except (ModuleNotFoundError, BrokenPipeError):
         raise  # for `four_seasons_env.__main__`, which names the extra, or ends
@@ -147,9 +147,6 @@ def progress_bar(*columns: ProgressColumn, transient: bool = False) -> Progress:
         columns: parts of the bar; by default those of rich.
         transient: whether the bar disappears at its end, on a terminal, too.
     """
-    from rich.console import Console
-    from rich.progress import Progress
-
     console = Console(stderr=True)
     return Progress(
         *columns,

@@ -9,7 +9,6 @@ started again, it plays only the missing blocks of deals.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
@@ -137,12 +136,6 @@ def _play(run: Compare, manifest: comparison.Manifest) -> pd.DataFrame:
     return results
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the command."""
-    command_line.run_command(
-        arguments,
-        compare,
-        Compare,
-        __doc__,
-        "finished blocks of deals are saved in {run.out}; resume: {command}",
-    )
+main = command_line.command(
+    compare, "finished blocks of deals are saved in {run.out}; resume: {command}"
+)

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import importlib
 import time
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,7 +18,7 @@ from rich.console import Console
 
 from four_seasons_env.engine.deals import TEST
 from four_seasons_env.experiments.blocks import read_deals
-from four_seasons_env.experiments.command_line import run_command
+from four_seasons_env.experiments.command_line import command
 from four_seasons_env.experiments.compare import Compare, compare
 from four_seasons_env.experiments.comparison import read_results
 from four_seasons_env.experiments.play import play_game
@@ -114,12 +113,4 @@ def _game_to_show(compared: Path) -> tuple[int, bool]:
     return int(own["deal"].iloc[0]), bool(own["won"].iloc[0])
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the command."""
-    run_command(
-        arguments,
-        demo,
-        Demo,
-        __doc__,
-        "finished steps are saved in the newest folder in {run.out}",
-    )
+main = command(demo, "finished steps are saved in the newest folder in {run.out}")

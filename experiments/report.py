@@ -23,7 +23,7 @@ import pandas as pd
 import tyro
 
 from four_seasons_env.experiments import comparison, folders, plots
-from four_seasons_env.experiments.command_line import run_command
+from four_seasons_env.experiments.command_line import command
 from four_seasons_env.experiments.players import CEILING
 from four_seasons_env.experiments.summary import BASELINE, labels, summarise_seeds
 from four_seasons_env.experiments.tables import BRIEF, as_text, deals_as_text, element, write_page
@@ -269,6 +269,9 @@ def _curve(folder: Path, run: dict[str, Any]) -> pd.DataFrame:
     return log.assign(spent=log["spent"] / 60, name=_learner(run), run=str(folder))
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the command."""
-    print(f"report: {run_command(arguments, report, Report, __doc__)}")
+def show(run: Report) -> None:
+    """Write the page, and print its path."""
+    print(f"report: {report(run)}")
+
+
+main = command(show)

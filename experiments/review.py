@@ -25,7 +25,7 @@ from typing import Literal
 
 from four_seasons_env.engine.deals import check_deal
 from four_seasons_env.engine.moves import Move, find_move
-from four_seasons_env.experiments.command_line import run_command
+from four_seasons_env.experiments.command_line import command
 from four_seasons_env.experiments.play import play_game
 from four_seasons_env.experiments.tables import fill, write_page
 from four_seasons_env.files import write_atomically
@@ -394,6 +394,4 @@ def verdicts_after_moves(position: Game) -> dict[str, str]:
     return {move.text: solve(position.after(move), seconds=seconds).status for move in moves}
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the command."""
-    run_command(arguments, review, Review, __doc__)
+main = command(review)

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -24,7 +23,7 @@ from rich.progress import BarColumn, TextColumn, TimeElapsedColumn, TimeRemainin
 from four_seasons_env.agents import training
 from four_seasons_env.engine.deals import TRAIN_FROM, VALIDATION
 from four_seasons_env.experiments import folders
-from four_seasons_env.experiments.command_line import check_stored_seed, progress_bar, run_command
+from four_seasons_env.experiments.command_line import check_stored_seed, command, progress_bar
 from four_seasons_env.experiments.monitor import Clock, Monitor, validate
 from four_seasons_env.experiments.workers import Workers, started_pool
 from four_seasons_env.rules import Rules, get_rules
@@ -258,13 +257,8 @@ def check_minutes(**minutes: float | None) -> None:
             raise ValueError(f"--{flag} must be a number of minutes above 0, not {value:g}")
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the command."""
-    run_command(
-        arguments,
-        train,
-        Train,
-        __doc__,
-        "the last checkpoint, if there is one, is saved in {run.out}; "
-        "resume: four-seasons train --resume --out {out}",
-    )
+main = command(
+    train,
+    "the last checkpoint, if there is one, is saved in {run.out}; "
+    "resume: four-seasons train --resume --out {out}",
+)

@@ -12,7 +12,7 @@ docs/reference/protocol.md lists what a replay cannot prove.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,7 +22,7 @@ import tyro
 from four_seasons_env.engine.moves import find_move
 from four_seasons_env.engine.repeats import mask_after
 from four_seasons_env.experiments.blocks import GamesTask, tasks_of
-from four_seasons_env.experiments.command_line import one_line, progress_bar, run_command
+from four_seasons_env.experiments.command_line import command, one_line, progress_bar
 from four_seasons_env.experiments.comparison import read_manifest, read_results
 from four_seasons_env.experiments.tables import print_table
 from four_seasons_env.game import MAX_MOVES
@@ -161,7 +161,10 @@ def _could_go_on(record: Record) -> bool:
     return bool(mask_after(start.record, start.rules, moves).any())
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the command."""
-    if not run_command(arguments, verify, Verify, __doc__, "nothing is saved; again: {command}"):
+def check(run: Verify) -> None:
+    """Verify, and end with the exit status `DIFFERS` if something differs."""
+    if not verify(run):
         sys.exit(DIFFERS)
+
+
+main = command(check, "nothing is saved; again: {command}")

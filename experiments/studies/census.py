@@ -13,7 +13,6 @@ lies between the share won and one minus the share lost.
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -22,7 +21,7 @@ import pandas as pd
 
 from four_seasons_env.engine.deals import RANKS, TRAIN_FROM
 from four_seasons_env.experiments.blocks import Block, run_blocks, split_deals
-from four_seasons_env.experiments.command_line import rule_set_names, run_command
+from four_seasons_env.experiments.command_line import command, rule_set_names
 from four_seasons_env.experiments.folders import locked, provenance, write_csv, write_json
 from four_seasons_env.experiments.tables import deals_as_text
 from four_seasons_env.experiments.workers import Workers
@@ -134,15 +133,7 @@ def census(run: Census) -> None:
     print(f"saved in {run.out}: results.csv, a row per deal")
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the command."""
-    run_command(
-        arguments,
-        census,
-        Census,
-        __doc__,
-        "decided deals are saved in {run.out}; resume: {command}",
-    )
+main = command(census, "decided deals are saved in {run.out}; resume: {command}")
 
 
 if __name__ == "__main__":

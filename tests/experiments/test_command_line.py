@@ -14,7 +14,7 @@ import pytest
 
 from four_seasons_env.__main__ import GROUPS, main
 from four_seasons_env.experiments import train
-from four_seasons_env.experiments.command_line import run_command
+from four_seasons_env.experiments.command_line import command
 from four_seasons_env.experiments.folders import ROOT, locked
 from tests.agents.players import HERE
 from tests.helpers import run_python
@@ -116,7 +116,7 @@ class Flags:
 def test_other_signals_stop_as_ctrl_c_does(name: str, capsys) -> None:
     number = getattr(signal, name)
 
-    def killed(_: object) -> None:
+    def killed(run: Flags) -> None:
         signal.raise_signal(number)
 
     def unheard(*_: object) -> None:
@@ -124,10 +124,10 @@ def test_other_signals_stop_as_ctrl_c_does(name: str, capsys) -> None:
 
     own = signal.signal(number, signal.SIG_IGN)
     try:
-        run_command([], killed, Flags, None)  # what `nohup` ignores stays ignored
+        command(killed)([])  # what `nohup` ignores stays ignored
         signal.signal(number, unheard)
         with pytest.raises(SystemExit) as status:
-            run_command([], killed, Flags, None)
+            command(killed)([])
         assert status.value.code == 130
         assert capsys.readouterr().err == "stopped: nothing is saved\n"
         assert signal.getsignal(number) is unheard
