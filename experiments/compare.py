@@ -58,11 +58,18 @@ class Compare:
     workers: Workers = field(default_factory=Workers)
 
 
-def compare(run: Compare) -> None:
-    """Play, print the table, and save the table and plots with the results.
+def compare(run: Compare) -> pd.DataFrame:
+    """Play the blocks that are missing, print the table, and save it and plots with the results.
+
+    Returns:
+        All results, a row per game.
 
     Raises:
-        ValueError: for a wrong flag, or a damaged census or folder.
+        ValueError: for a wrong flag, an unknown agent or rule set, weights that cannot be used, a
+            damaged census, or a folder with another comparison.
+        FileNotFoundError: if there are no weights.
+        RuntimeError: if a block of deals could not be played, or if another process uses the
+            folder.
     """
     # The census first: a wrong folder is reported before hours of play.
     census = comparison.read_census(run.census)
@@ -93,21 +100,7 @@ def compare(run: Compare) -> None:
             f"saved in {run.out}: results.csv (a row per game), summary.csv, seeds.csv, table.md, "
             "table.tex and win_rates-*.png"
         )
-
-
-def play_all(run: Compare) -> pd.DataFrame:
-    """Play the blocks that are missing, and return all results, a row per game.
-
-    Raises:
-        ValueError: for an unknown agent or rule set, weights that cannot be used, or a folder with
-            another comparison.
-        FileNotFoundError: if there are no weights.
-        RuntimeError: if a block of deals could not be played, or if another process uses the
-            folder.
-    """
-    manifest = _checked(run)
-    with locked(run.out, "comparison"):
-        return _play(run, manifest)
+        return results
 
 
 def _checked(run: Compare) -> comparison.Manifest:

@@ -16,7 +16,7 @@ from four_seasons_env.agents.policy_files import save_policy
 from four_seasons_env.agents.registry import PLAYS
 from four_seasons_env.engine.deals import TRAIN_FROM
 from four_seasons_env.evaluation import evaluate
-from four_seasons_env.experiments.compare import Compare, play_all
+from four_seasons_env.experiments.compare import Compare, compare
 from four_seasons_env.experiments.comparison import read_manifest
 from four_seasons_env.experiments.play import play_deals, play_game
 from four_seasons_env.experiments.players import find_players
@@ -29,7 +29,7 @@ from tests.helpers import mostly_slow, run_python
 
 def compared(out: Path, *names: str) -> pd.DataFrame:
     run = Compare(out, list(names), deals="10000-10004", workers=Workers(n_jobs=1))
-    return play_all(run)
+    return compare(run)
 
 
 def by_sum(observations: Any, masks: np.ndarray, rng: np.random.Generator) -> np.ndarray:
@@ -108,7 +108,7 @@ def test_evaluate_and_compare_play_the_same_games(tmp_path: Path) -> None:
     result = evaluate(envs, act, deal=TRAIN_FROM)
     run = Compare(tmp_path / "x", [f"maskable_ppo:{folder}"], play=["deterministic"])
     run.deals = f"{TRAIN_FROM}-{TRAIN_FROM + 59}"
-    played = play_all(run)
+    played = compare(run)
     assert (result.won, result.cards_up) == (played["won"].mean(), played["cards_up"].mean())
     (player,) = read_manifest(run.out).players["four-seasons"]
     assert (player.mask, player.observation, player.train_seed) == ("no_repeats", "places", 3)

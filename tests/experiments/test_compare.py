@@ -12,7 +12,7 @@ import pytest
 
 from four_seasons_env.agents.policy_files import save_policy
 from four_seasons_env.engine.deals import TRAIN_FROM
-from four_seasons_env.experiments.compare import Compare, compare, play_all
+from four_seasons_env.experiments.compare import Compare, compare
 from four_seasons_env.experiments.comparison import COLUMNS, read_results
 from four_seasons_env.experiments.folders import DONE, PROGRESS, RUN, STEPS, read_table
 from four_seasons_env.experiments.play import play_game
@@ -41,9 +41,9 @@ def without_times(results: pd.DataFrame) -> pd.DataFrame:
 def test_a_comparison_may_grow(copied: Compare) -> None:
     kept = {path: path.stat().st_mtime_ns for path in copied.out.glob("parts/*/*/*.csv")}
     grown = replace(copied, agents=[*copied.agents, "random"], rules=["four-seasons", "czarina"])
-    assert len(play_all(grown)) == 3 * 2 * 20
+    assert len(compare(grown)) == 3 * 2 * 20
     assert all(path.stat().st_mtime_ns == kept[path] for path in kept)
-    more = play_all(replace(grown, deals=f"{TRAIN_FROM}-{TRAIN_FROM + 29}"))
+    more = compare(replace(grown, deals=f"{TRAIN_FROM}-{TRAIN_FROM + 29}"))
     assert len(more) == len(read_results(copied.out)) == 3 * 2 * 30
     parts = [pd.read_csv(path) for path in copied.out.glob("parts/*/*/*.csv")]
     assert sum(map(len, parts)) == 180, "files of blocks that have grown are deleted"
@@ -66,11 +66,11 @@ def test_any_range_of_deals_gives_the_same_games(tmp_path: Path) -> None:
     """Also in a folder that grows at both ends."""
     name = f"mine={__name__}:Drawing"
     run = replace(comparison(tmp_path / "all", name), deals="16-31", record=True)
-    rows = without_times(play_all(run)).set_index("deal", drop=False)
+    rows = without_times(compare(run)).set_index("deal", drop=False)
     grown = replace(run, out=tmp_path / "grown", luck=True)
     for first, last in ((21, 21), (18, 25), (16, 31)):
         for out in (tmp_path / f"{first}-{last}", grown.out):
-            found = play_all(replace(grown, out=out, deals=f"{first}-{last}"))
+            found = compare(replace(grown, out=out, deals=f"{first}-{last}"))
             asked = rows.loc[first:last].reset_index(drop=True)
             pd.testing.assert_frame_equal(without_times(found)[asked.columns], asked)
             assert verify(Verify(out))
@@ -82,7 +82,7 @@ def test_any_range_of_deals_gives_the_same_games(tmp_path: Path) -> None:
 def test_the_seed_decides_the_games(tmp_path: Path) -> None:
     run, seeds = comparison(tmp_path, "random"), {"first": 0, "again": 0, "other": 1}
     runs = [replace(run, out=tmp_path / name, seed=seed) for name, seed in seeds.items()]
-    first, again, other = (play_all(run)["moves"].tolist() for run in runs)
+    first, again, other = (compare(run)["moves"].tolist() for run in runs)
     assert first == again != other
 
 
@@ -102,10 +102,10 @@ def test_weights_make_a_player(tmp_path: Path, agent: str) -> None:
     card, weights = move_card(RULES["four-seasons"]), move_weights()
     save_policy(tmp_path / "net", card, weights)
     run = comparison(tmp_path / "x", f"A={agent}:{tmp_path}/net", deals=str(TRAIN_FROM))
-    assert play_all(run).equals(play_all(run)), "the games are played once"
+    assert compare(run).equals(compare(run)), "the games are played once"
     save_policy(tmp_path / "net", card, {name: 2 * each for name, each in weights.items()})
     with pytest.raises(ValueError, match=f"with other weights of {agent}:.*: choose a new folder"):
-        play_all(run)
+        compare(run)
 
 
 # --- labels ---------------------------------------------------------------------------------------
@@ -162,7 +162,7 @@ def test_damaged_part_is_played_again(copied: Compare, damage: Callable[[Path], 
     part, kept = sorted(copied.out.glob("parts/*/*/*.csv"))
     whole, kept_at = len(part.read_bytes()), kept.stat().st_mtime_ns
     damage(part)
-    pd.testing.assert_frame_equal(without_times(play_all(copied)), without_times(before))
+    pd.testing.assert_frame_equal(without_times(compare(copied)), without_times(before))
     assert abs(len(part.read_bytes()) - whole) < 100  # times differ
     assert kept.stat().st_mtime_ns == kept_at
 

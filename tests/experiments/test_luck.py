@@ -9,7 +9,7 @@ import pytest
 from four_seasons_env.agents.planner.luck import LuckMeter
 from four_seasons_env.engine.deals import TRAIN_FROM
 from four_seasons_env.experiments.blocks import LUCK
-from four_seasons_env.experiments.compare import Compare, compare, play_all
+from four_seasons_env.experiments.compare import Compare, compare
 from four_seasons_env.experiments.comparison import COLUMNS, read_manifest
 from four_seasons_env.experiments.folders import read_table
 from four_seasons_env.experiments.summary import peeking
@@ -72,8 +72,8 @@ def test_luck_can_be_checked(lucky):
 
 def test_luck_can_be_added_later(lucky, tmp_path):
     run = replace(lucky, out=tmp_path / "c", luck=False, record=False, agents=["A=greedy"])
-    assert "luck" not in play_all(run)
-    play_all(replace(run, luck=True))
-    again = play_all(run)
+    assert "luck" not in compare(run)
+    compare(replace(run, luck=True))
+    again = compare(run)
     first = read_table(lucky.out / "results.csv").query("agent == 'A'")
     assert again[list(LUCK)].to_numpy() == pytest.approx(first[list(LUCK)].to_numpy())

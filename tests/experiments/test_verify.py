@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from four_seasons_env.experiments.compare import Compare, play_all
+from four_seasons_env.experiments.compare import Compare, compare
 from four_seasons_env.experiments.folders import read_table, write_csv
 from four_seasons_env.experiments.verify import Verify, verify
 from four_seasons_env.experiments.verify import main as verify_command
@@ -138,7 +138,7 @@ def test_games_do_not_depend_on_workers(tmp_path: Path) -> None:
     """Of an agent that draws random numbers, in blocks of 5 deals."""
     for n_jobs in (1, 2):
         run = Compare(tmp_path / str(n_jobs), [f"{HERE}:seeded"], deals="0-19", record=True)
-        play_all(replace(run, workers=Workers(n_jobs=n_jobs)))
+        compare(replace(run, workers=Workers(n_jobs=n_jobs)))
     paths = [path.relative_to(tmp_path / "1") for path in (tmp_path / "1").rglob("*.jsonl.gz")]
     assert len(paths) == 2 * 4
     for path in paths:
@@ -148,7 +148,7 @@ def test_games_do_not_depend_on_workers(tmp_path: Path) -> None:
 def test_missing_games_are_played(compared: Compare, copied: Compare) -> None:
     games_in(copied.out).unlink()
     kept = games_in(copied.out, "A").stat().st_mtime_ns
-    play_all(copied)
+    compare(copied)
     assert games_in(copied.out).read_bytes() == games_in(compared.out).read_bytes()
     assert games_in(copied.out, "A").stat().st_mtime_ns == kept
     assert verify(Verify(copied.out))
@@ -157,11 +157,11 @@ def test_missing_games_are_played(compared: Compare, copied: Compare) -> None:
 def test_games_can_be_recorded_later(tmp_path: Path, compared: Compare) -> None:
     """Also of several rule sets."""
     run = replace(compared, out=tmp_path, rules=["four-seasons", "czarina"], record=False)
-    play_all(run)
+    compare(run)
     assert not list(tmp_path.rglob("*.gz"))
     with pytest.raises(ValueError, match="has no games: compare with --record"):
         verify(Verify(tmp_path))
-    play_all(replace(run, record=True))
+    compare(replace(run, record=True))
     (path,) = tmp_path.glob("parts/four-seasons/heuristic-*/*.jsonl.gz")
     assert path.read_bytes() == games_in(compared.out).read_bytes()
     assert verify(Verify(tmp_path))
