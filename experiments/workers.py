@@ -14,7 +14,7 @@ import signal
 import threading
 import time
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import BrokenExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -157,18 +157,19 @@ class Pool:
         """Where tasks run, for people."""
         return "in this process" if self.size == 1 else f"by {self.size} workers ({self.backend})"
 
-    def map(
-        self, function: Callable[..., T], tasks: Iterable[Any], shared: dict[str, NDArray[Any]]
+    def over_deals(
+        self, function: Callable[..., T], about: Any, deals: Any, shared: dict[str, NDArray[Any]]
     ) -> list[T]:
-        """Call ``function(task, shared)`` for each task, several at once.
+        """Call ``function((about, part), shared)`` for parts of the deals, several at once.
 
         Args:
             function: the function. Workers import it by name.
-            tasks: arguments; they start in this order, so the longest should come first.
-            shared: arrays that all tasks read, by name.
+            about: other data that each call needs.
+            deals: a range or an array.
+            shared: arrays that all calls read, by name.
 
         Returns:
-            The return values, in the order of the tasks.
+            The return values, in the order of the deals.
 
         Raises:
             RuntimeError: if a worker has died.
@@ -176,7 +177,7 @@ class Pool:
         # Copies, because Dask recognises a sent array by identity, whatever its values.
         now = {name: each.copy() for name, each in shared.items()}
         results = []
-        calls = (delayed(_timed)(function, task, now) for task in tasks)
+        calls = (delayed(_timed)(function, (about, part), now) for part in self._parts(deals))
         try:
             for result, seconds, process in self.parallel(calls):
                 results.append(result)
@@ -189,31 +190,15 @@ class Pool:
             ) from None
         return results
 
-    def over_deals(
-        self, function: Callable[..., T], about: Any, deals: Any, shared: dict[str, NDArray[Any]]
-    ) -> list[T]:
-        """Call ``function((about, part), shared)`` for parts of the deals.
-
-        A single worker plays all deals at once.
-
-        Args:
-            function: see `map`.
-            about: other data that each task needs.
-            deals: a range or an array.
-            shared: see `map`.
-
-        Returns:
-            The return values, in the order of the deals.
-        """
-        parts = []
+    def _parts(self, deals: Any) -> Iterator[Any]:
+        """Parts of the deals, the largest first; a single worker plays all at once."""
         least = max(min(len(deals) // self.size, 4), 1)  # sending a part takes a millisecond
         while len(deals):
             # Half of a worker's share of the rest: games in lockstep are faster in large parts, and
             # the small parts at the end let all workers finish at about the same time.
             count = max(len(deals) // (2 * self.size), least) if self.size > 1 else len(deals)
-            parts.append((about, deals[:count]))
+            yield deals[:count]
             deals = deals[count:]
-        return self.map(function, parts, shared)
 
 
 @contextmanager

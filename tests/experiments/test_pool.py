@@ -15,30 +15,28 @@ from four_seasons_env.experiments.workers import Workers, started_pool
 from tests.helpers import ROOT
 
 
-def total(task: int, shared: dict[str, np.ndarray]) -> tuple[float, int]:
-    return task + sum(float(each.sum()) for each in shared.values()), os.getpid()
+def total(task: tuple[int, range], shared: dict[str, np.ndarray]) -> tuple[list[float], int]:
+    """Each deal's number times a factor, plus all that is shared; and where it was computed."""
+    factor, deals = task
+    rest = sum(float(each.sum()) for each in shared.values())
+    return [factor * deal + rest for deal in deals], os.getpid()
 
 
-def named(task: tuple[str, range], _: dict) -> tuple[str, list[int]]:
-    return task[0], list(task[1])
-
-
-def handler(_: int, __: dict) -> object:
+def handler(_: object, __: dict) -> object:
     time.sleep(0.1)  # so that each worker gets some
     return signal.getsignal(signal.SIGINT)
 
 
-def dies(_: int, __: dict) -> None:
+def dies(_: object, __: dict) -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 
 
 def test_a_single_worker_is_this_process() -> None:
     with started_pool(Workers(n_jobs=1)) as pool:
         assert (pool.size, str(pool)) == (1, "in this process")
-        answers = pool.map(total, [1, 2], {"a": np.ones(3)})
-        assert answers == [(4.0, os.getpid()), (5.0, os.getpid())]
+        answers = pool.over_deals(total, 10, range(1, 3), {"a": np.ones(3)})
+        assert answers == [([13.0, 23.0], os.getpid())]
         assert pool.core_seconds == 0
-        assert pool.over_deals(named, "x", range(9), {}) == [("x", [*range(9)])]
 
 
 @pytest.mark.slow
@@ -48,9 +46,11 @@ def test_workers_stay_and_get_present_values() -> None:
     with started_pool(Workers(n_jobs=2)) as pool:
         assert (pool.size, str(pool)) == (2, "by 2 workers (loky)")
         for factor in range(1, 4):
-            answers = pool.map(total, range(20), {"large": large, "small": np.ones(2)})
-            expected = [task + 100_000 * factor + 2 for task in range(20)]
-            assert [value for value, _ in answers] == expected
+            shared = {"large": large, "small": np.ones(2)}
+            answers = pool.over_deals(total, 1, range(40), shared)
+            assert [len(values) for values, _ in answers] == [10, 7, 5, 4, 4, 4, 4, 2]
+            expected = [deal + 100_000 * factor + 2 for deal in range(40)]
+            assert [value for values, _ in answers for value in values] == expected
             seen |= {process for _, process in answers}
             large += 1
     assert len(seen) <= 2
@@ -62,7 +62,7 @@ def test_workers_ignore_ctrl_c() -> None:
     """Also with workers that joblib has kept from an earlier use."""
     for n_jobs in (2, 4, 3):
         with started_pool(Workers(n_jobs=n_jobs)) as pool:
-            handlers = pool.map(handler, range(2 * n_jobs), {})
+            handlers = pool.over_deals(handler, None, range(8 * n_jobs), {})
         assert set(handlers) == {signal.SIG_IGN}
 
 
@@ -72,7 +72,7 @@ def test_a_killed_worker_is_one_line() -> None:
         pytest.raises(RuntimeError, match=r"^a worker was killed, .* \(--n-jobs\)$"),
         started_pool(Workers(n_jobs=2)) as pool,
     ):
-        pool.map(dies, [0], {})
+        pool.over_deals(dies, None, range(1), {})
 
 
 PARENT = """
@@ -80,11 +80,11 @@ from four_seasons_env.experiments.workers import Workers, started_pool
 from tests.experiments.test_pool import sleeps
 
 with started_pool(Workers(n_jobs=2)) as pool:
-    pool.map(sleeps, range(2), {})
+    pool.over_deals(sleeps, None, range(2), {})
 """
 
 
-def sleeps(_: int, __: dict) -> None:
+def sleeps(_: object, __: dict) -> None:
     print("here", flush=True)
     time.sleep(60)
 
