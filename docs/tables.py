@@ -23,7 +23,7 @@ import pandas as pd
 from four_seasons_env import __version__
 from four_seasons_env.experiments.comparison import ceiling_row, read_census
 from four_seasons_env.experiments.folders import DATA, provenance, read_table, write_csv
-from four_seasons_env.experiments.players import CEILING
+from four_seasons_env.experiments.summary import CEILING
 from four_seasons_env.experiments.tables import as_markdown, bounds_as_text, cell, win_rates
 from four_seasons_env.files import file_name
 from four_seasons_env.registration import ENVS

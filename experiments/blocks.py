@@ -20,7 +20,6 @@ from joblib import Parallel, delayed
 
 from four_seasons_env.agents.planner.luck import LuckMeter
 from four_seasons_env.agents.registry import AnswerError
-from four_seasons_env.engine.deals import parse_deals
 from four_seasons_env.experiments.command_line import one_line, progress_bar
 from four_seasons_env.experiments.comparison import COLUMNS, Manifest
 from four_seasons_env.experiments.folders import read_table, write_csv
@@ -70,31 +69,11 @@ class Block:
 B = TypeVar("B", bound=Block)
 
 
-MOST_DEALS = 10_000_000
-"""Maximum number of deals of a run: its rows are kept in memory."""
-
-
-def read_deals(deals: str) -> range:
-    """The deals of a run, from a text such as "0-9999".
-
-    Raises:
-        ValueError: for a text that is not a range of deals, or a range of too many.
-    """
-    numbers = parse_deals(deals)
-    if len(numbers) > MOST_DEALS:
-        raise ValueError(f"--deals must be {MOST_DEALS:,} deals or fewer, not {len(numbers):,}")
-    return numbers
-
-
-def split_deals(deals: str, size: int) -> list[range]:
-    """Split a range of deals such as "0-9999" into blocks, which end at multiples of the size.
+def split_deals(numbers: range, size: int) -> list[range]:
+    """Split a range of deals into blocks, which end at multiples of the size.
 
     Only the first and the last may be shorter: they hold the wanted deals of their blocks.
-
-    Raises:
-        ValueError: see `read_deals`.
     """
-    numbers = read_deals(deals)
     first, stop = numbers[0], numbers[-1] + 1
     # Multiples of the size, not of the range: a range that grows keeps its finished blocks.
     starts = range(first - first % size, stop, size)
@@ -205,7 +184,7 @@ def tasks_of(out: Path, manifest: Manifest) -> list[list[GamesTask]]:
     return [
         [
             GamesTask(out, rules, player.folder, block, player, *flags, rules in manifest.luck)
-            for block in split_deals(manifest.deals, player.block)
+            for block in split_deals(manifest.numbers, player.block)
         ]
         for rules, players in manifest.players.items()
         for player in players

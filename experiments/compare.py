@@ -111,7 +111,7 @@ def _checked(run: Compare) -> comparison.Manifest:
     command_line.check_stored_seed(run.seed)
     run.workers.check()
     names = [split_name(agent) for agent in run.agents]
-    blocks.read_deals(run.deals)
+    comparison.read_deals(run.deals)
     players = {rules: find_players(names, rules, run.play) for rules in rule_sets}
     luck = {rules: blocks.meter_for(get_rules(rules)).name for rules in rule_sets if run.luck}
     return comparison.Manifest(players, run.deals, run.seed, run.record, luck)

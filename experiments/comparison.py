@@ -8,8 +8,7 @@ The ceiling is what a player who sees every card could win; a census solves the 
 
 from __future__ import annotations
 
-import dataclasses
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +17,8 @@ import pandas as pd
 import four_seasons_env
 from four_seasons_env.engine.deals import parse_deals
 from four_seasons_env.experiments.folders import DATA, MARKS, provenance, read_table, write_json
-from four_seasons_env.experiments.players import CEILING, Player
-from four_seasons_env.experiments.summary import summarise
+from four_seasons_env.experiments.players import Player
+from four_seasons_env.experiments.summary import CEILING, summarise
 from four_seasons_env.schemas import read_json
 
 MANIFEST, RESULTS = MARKS["comparison"], "results.csv"
@@ -30,6 +29,22 @@ COLUMNS = (
     *("won", "cards_up", "moves", "seconds"),
 )
 """Columns of `results.csv`; `seconds` is the agent's own time for a game."""
+
+
+MOST_DEALS = 10_000_000
+"""Maximum number of deals of a run: its rows are kept in memory."""
+
+
+def read_deals(deals: str) -> range:
+    """The deals of a run, from a text such as "0-9999".
+
+    Raises:
+        ValueError: for a text that is not a range of deals, or a range of too many.
+    """
+    numbers = parse_deals(deals)
+    if len(numbers) > MOST_DEALS:
+        raise ValueError(f"--deals must be {MOST_DEALS:,} deals or fewer, not {len(numbers):,}")
+    return numbers
 
 
 @dataclass
@@ -76,7 +91,7 @@ def open_comparison(out: Path, manifest: Manifest) -> Manifest:
             raise ValueError(f"{out} holds a comparison {difference}: choose a new folder (--out)")
         manifest.recorded |= found.recorded
         manifest.luck = found.luck | manifest.luck
-    write_json(out / MANIFEST, dataclasses.asdict(manifest))
+    write_json(out / MANIFEST, asdict(manifest))
     return manifest
 
 

@@ -17,10 +17,9 @@ from pathlib import Path
 from rich.console import Console
 
 from four_seasons_env.engine.deals import TEST
-from four_seasons_env.experiments.blocks import read_deals
 from four_seasons_env.experiments.command_line import command
 from four_seasons_env.experiments.compare import Compare, compare
-from four_seasons_env.experiments.comparison import read_results
+from four_seasons_env.experiments.comparison import read_deals, read_results
 from four_seasons_env.experiments.play import play_game
 from four_seasons_env.experiments.report import Report, report
 from four_seasons_env.experiments.train import Train, check_minutes, train

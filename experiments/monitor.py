@@ -12,11 +12,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from rich.progress import Progress as Bar
 
 from four_seasons_env.agents.names import make_player
 from four_seasons_env.agents.policy_files import BEST, PolicyCard, save_policy
@@ -26,9 +27,6 @@ from four_seasons_env.experiments.play import play_deals
 from four_seasons_env.experiments.workers import Pool
 from four_seasons_env.files import write_atomically
 from four_seasons_env.schemas import Amount, Count, read_json
-
-if TYPE_CHECKING:
-    from rich.progress import Progress as Bar
 
 Weights = dict[str, NDArray[np.float32]]
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from four_seasons_env.agents.names import make_agent, split_name
 from four_seasons_env.agents.registry import Agent, AnswerError, as_actions
 from four_seasons_env.engine import kernel
-from four_seasons_env.engine.deals import TRAIN_FROM, mix
+from four_seasons_env.engine.deals import TRAIN_FROM, check_deal, mix
 from four_seasons_env.engine.moves import all_moves
 from four_seasons_env.engine.repeats import MaskedGames
 from four_seasons_env.episodes.running import why_left_out
@@ -36,10 +36,10 @@ def play_game(agent: str, rules: str | Rules, deal: int, play: str = "determinis
         play: how it plays if it can play both ways.
 
     Raises:
-        ValueError: see `split_name` and `find_players`.
+        ValueError: for a negative deal; see also `split_name` and `find_players`.
     """
     (player,) = find_players([split_name(agent)], rules, [play])
-    record: Record = play_in_block(player, get_rules(rules), [deal])["game"].item()
+    record: Record = play_in_block(player, get_rules(rules), [check_deal(deal)])["game"].item()
     return record
 
 

@@ -11,13 +11,11 @@ from dataclasses import dataclass
 from four_seasons_env.agents.names import Name, make_agent, names_agent, split_name
 from four_seasons_env.agents.registry import AGENTS, PLAYS, Agent, bundled_weights
 from four_seasons_env.experiments.command_line import check_stored_seed
+from four_seasons_env.experiments.summary import CEILING
 from four_seasons_env.rules import Rules, get_rules
 
 PUBLIC = "all that is public"
 """Observation of a player that does not name its observation."""
-
-CEILING = "ceiling"
-"""Name of the ceiling in the column of agents."""
 
 
 @dataclass(frozen=True)

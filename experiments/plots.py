@@ -17,12 +17,10 @@ from typing import IO
 import matplotlib.style
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.axis import Axis
 from matplotlib.figure import Figure
 from matplotlib.ticker import EngFormatter, LogLocator, MaxNLocator
 
-from four_seasons_env.experiments.players import CEILING
-from four_seasons_env.experiments.summary import labels
+from four_seasons_env.experiments.summary import CEILING, labels
 from four_seasons_env.experiments.tables import bounds_as_text
 
 BOOK_ODDS = 0.1
@@ -101,7 +99,7 @@ def plot_win_rates(summary: pd.DataFrame, title: str, path: Path | IO[bytes]) ->
         axes.set_ylim(-0.6, len(rows) - 0.1)
         axes.set_xlim(0, min(1.0, max(1.05 * rows["win_high"].max(), 0.14)))
         axes.xaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 2.5, 5]))
-        in_percent(axes.xaxis)
+        axes.xaxis.set_major_formatter(percent)
         axes.set_xlabel("games won, with 95% interval")
         axes.grid(visible=False, axis="y")
 
@@ -148,7 +146,7 @@ def plot_speed_strength(summary: pd.DataFrame, title: str, path: Path | IO[bytes
         axes.set_xlabel("milliseconds per move (many games in lockstep)")
         axes.set_ylabel("games won")
         axes.set_ylim(bottom=0)
-        in_percent(axes.yaxis)
+        axes.yaxis.set_major_formatter(percent)
 
 
 def plot_curves(
@@ -188,7 +186,7 @@ def plot_curves(
             axes.set_xlim(left=0)
         axes.set_xlabel(axes_labels[0])
         axes.set_ylabel(axes_labels[1])
-        in_percent(axes.yaxis)
+        axes.yaxis.set_major_formatter(percent)
         axes.yaxis.set_major_locator(MaxNLocator(6))
         axes.set_ylim(bottom=0)
         if len(curves):
@@ -228,6 +226,6 @@ def in_lines(name: str, room: int = 23) -> str:
     return "\n".join(line for part in parts for line in textwrap.wrap(part, room))
 
 
-def in_percent(axis: Axis) -> None:
-    """Format the ticks of an axis as percentages."""
-    axis.set_major_formatter(lambda share, _: f"{100 * share:g}%")
+def percent(share: float, _: int) -> str:
+    """A share as the text of a tick, which Matplotlib numbers."""
+    return f"{100 * share:g}%"

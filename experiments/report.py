@@ -15,17 +15,15 @@ import html
 import io
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import pandas as pd
 import tyro
 
 from four_seasons_env.experiments import comparison, folders, plots
 from four_seasons_env.experiments.command_line import command
-from four_seasons_env.experiments.players import CEILING
-from four_seasons_env.experiments.summary import BASELINE, labels, summarise_seeds
+from four_seasons_env.experiments.summary import BASELINE, CEILING, labels, summarise_seeds
 from four_seasons_env.experiments.tables import BRIEF, as_text, deals_as_text, element, write_page
 from four_seasons_env.files import write_atomically
 from four_seasons_env.schemas import read_json
@@ -130,9 +128,11 @@ def _table(cells: pd.DataFrame, shown: Sequence[str] = ()) -> str:
     return f'<div class="wide">{cells[columns].to_html(index=False, border=0)}</div>'
 
 
-def _picture(description: str, draw: Callable[[IO[bytes]], None]) -> str:
-    """A picture, drawn into a file by a function."""
-    draw(file := io.BytesIO())
+def _picture(
+    description: str, plot: Callable[..., None], table: pd.DataFrame, title: str, **options: Any
+) -> str:
+    """A picture that a function of `plots` draws of a table."""
+    plot(table, title, file := io.BytesIO(), **options)
     data = base64.b64encode(file.getvalue()).decode()
     image = f'<img alt="{html.escape(description)}" src="data:image/png;base64,{data}">'
     return f"<figure>{image}</figure>"
@@ -161,10 +161,8 @@ def _comparison(folder: Path, games: pd.DataFrame, census: pd.DataFrame) -> Iter
         yield element("p", _NOTES, "note")
         if CEILING in set(summary["agent"]):
             yield element("p", _CEILING_NOTE, "note")
-        yield _picture("win rates with intervals", partial(plots.plot_win_rates, summary, title))
-        yield _picture(
-            "win rate against time per move", partial(plots.plot_speed_strength, summary, title)
-        )
+        yield _picture("win rates with intervals", plots.plot_win_rates, summary, title)
+        yield _picture("win rate against time per move", plots.plot_speed_strength, summary, title)
         yield from _over_seeds(played)
     origin = comparison.read_manifest(folder).origin
     yield element("h3", "Source of the comparison")
@@ -218,9 +216,8 @@ def _learning_curves(
     curves: pd.DataFrame, title: str, budget: str, references: dict[str, float]
 ) -> str:
     about = f"{budget} of learning", "validation deals won"
-    return _picture(
-        title, partial(plots.plot_curves, curves, title, axes_labels=about, references=references)
-    )
+    options = {"axes_labels": about, "references": references}
+    return _picture(title, plots.plot_curves, curves, title, **options)
 
 
 def _own_curves(files: Sequence[Path]) -> Iterator[str]:

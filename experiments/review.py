@@ -23,7 +23,6 @@ from itertools import groupby, pairwise
 from pathlib import Path
 from typing import Literal
 
-from four_seasons_env.engine.deals import check_deal
 from four_seasons_env.engine.moves import Move, find_move
 from four_seasons_env.experiments.command_line import command
 from four_seasons_env.experiments.play import play_game
@@ -131,7 +130,7 @@ def review(run: Review) -> None:
 def _record(run: Review) -> Record:
     """The game to review: a recorded one, or the agent's game of the deal."""
     if run.record is None:
-        return play_game(run.agent, run.rules, check_deal(run.deal), run.play)
+        return play_game(run.agent, run.rules, run.deal, run.play)
     for number, line in read_lines(run.record):
         if number == run.line:
             try:

@@ -30,6 +30,9 @@ LEVEL = 0.95
 BASELINE = "heuristic"
 """Other agents are compared with this one, deal by deal."""
 
+CEILING = "ceiling"
+"""Name of the ceiling in the column of agents."""
+
 _TARGETS = (2.0, 1.0, 0.5, 0.2, 0.1, 0.05)
 """Differences in points, for which the necessary number of deals is estimated."""
 

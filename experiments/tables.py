@@ -15,8 +15,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from four_seasons_env.experiments.folders import DATA
-from four_seasons_env.experiments.players import CEILING
-from four_seasons_env.experiments.summary import BASELINE, labels
+from four_seasons_env.experiments.summary import BASELINE, CEILING, labels
 
 # --- cells --------------------------------------------------------------------------------------
 

@@ -11,10 +11,9 @@ planner learns the same as in an uninterrupted run; other agents start new games
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -81,7 +80,7 @@ def train(run: Train) -> None:
     rules, kind = get_rules(run.rules), training.get_learner(run.agent)
     settings = _read_settings(run, kind, rules, stored)
     if run.minutes is None and run.core_minutes is None:
-        run = dataclasses.replace(run, steps=run.steps or kind.run_steps)
+        run = replace(run, steps=run.steps or kind.run_steps)
     with folders.locked(run.out, "training"):
         finished = (run.out / folders.DONE).is_file()
         if stored and finished:
@@ -94,9 +93,9 @@ def train(run: Train) -> None:
                     "resume it (--resume), or choose a new folder (--out)"
                 )
             about = {
-                "run": dataclasses.asdict(run) | {"out": str(run.out)},
-                "rules": dataclasses.asdict(rules),
-                "hyperparameters": dataclasses.asdict(settings),
+                "run": asdict(run) | {"out": str(run.out)},
+                "rules": asdict(rules),
+                "hyperparameters": asdict(settings),
             }
             folders.write_json(run.out / folders.RUN, about | folders.provenance())
         _train(run, kind, settings, rules)
@@ -112,9 +111,9 @@ def _resumed(run: Train, stored: dict[str, Any]) -> Train:
         started = fitting(stored | {"out": str(run.out)}, Train)
     except ValueError as error:
         raise ValueError(f"{run.out / folders.RUN} is damaged: {error}") from None
-    started = dataclasses.replace(started, resume=True, workers=run.workers)
+    started = replace(started, resume=True, workers=run.workers)
     default = Train(run.out)
-    for each in dataclasses.fields(Train):
+    for each in fields(Train):
         # A flag that was left out looks like its default, which is no contradiction.
         given, was = getattr(run, each.name), getattr(started, each.name)
         if given not in (was, getattr(default, each.name)):
@@ -194,7 +193,7 @@ def _train(run: Train, kind: type[training.Learner], settings: Any, rules: Rules
             flush=True,
         )
         done = monitor.learn()
-    folders.write_json(run.out / folders.DONE, dataclasses.asdict(done))
+    folders.write_json(run.out / folders.DONE, asdict(done))
     print(f"saved in {run.out}: policies in best/ and last/, the learning curve in progress.csv")
 
 
@@ -202,7 +201,7 @@ def _load(
     kind: type[training.Learner], rules: Rules, settings: Any, pool: training.GamePool
 ) -> None:
     """Compile, or load, what learning and validations need: this does not count as learning."""
-    small = dataclasses.replace(settings, **{"games": pool.size} | kind.smallest)
+    small = replace(settings, **{"games": pool.size} | kind.smallest)
     learner = kind(rules, small, 0, pool)
     learner.update(0.0)
     validate(pool, learner, *learner.policy({}), range(TRAIN_FROM, TRAIN_FROM + pool.size))

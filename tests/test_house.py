@@ -97,7 +97,8 @@ ORDER = {
     "four_seasons_env.experiments": (
         "command_line",
         "folders workers",
-        "players summary",
+        "summary",
+        "players",
         "play comparison",
         "blocks",
         "monitor tables",

@@ -19,11 +19,10 @@ from typing import Any
 
 import pandas as pd
 
-from four_seasons_env.engine.deals import RANKS, TRAIN_FROM
+from four_seasons_env.engine.deals import RANKS, TRAIN_FROM, parse_deals
 from four_seasons_env.experiments.blocks import Block, run_blocks, split_deals
 from four_seasons_env.experiments.command_line import command, rule_set_names
 from four_seasons_env.experiments.folders import locked, provenance, write_csv, write_json
-from four_seasons_env.experiments.tables import deals_as_text
 from four_seasons_env.experiments.workers import Workers
 from four_seasons_env.game import Game
 from four_seasons_env.solver import shorten, solve
@@ -116,7 +115,7 @@ def take_census(run: Census) -> pd.DataFrame:
     if not run.seconds > 0:
         raise ValueError(f"--seconds must be more than 0, not {run.seconds:g}")
     run.workers.check()
-    blocks = split_deals(run.deals, BLOCK)
+    blocks = split_deals(parse_deals(run.deals), BLOCK)
     tasks = [CensusTask(run.out, rules, "", block, run) for rules in rule_sets for block in blocks]
     with locked(run.out, "census"):
         write_json(run.out / "census.json", provenance())
@@ -129,7 +128,7 @@ def census(run: Census) -> None:
     for rules, solved in results.groupby("rules", sort=False):
         counts = solved["status"].value_counts()
         shown = ", ".join(f"{count:,} {status}" for status, count in counts.items())
-        print(f"{rules}, {deals_as_text(solved)}: {shown}")
+        print(f"{rules}, deals {run.deals}: {shown}")
     print(f"saved in {run.out}: results.csv, a row per deal")
 
 

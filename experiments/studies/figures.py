@@ -17,7 +17,7 @@ from four_seasons_env.experiments import plots
 from four_seasons_env.experiments.comparison import ceiling_row, read_census
 from four_seasons_env.experiments.folders import DATA, ROOT, read_table
 from four_seasons_env.experiments.play import play_game
-from four_seasons_env.experiments.players import CEILING
+from four_seasons_env.experiments.summary import CEILING
 from four_seasons_env.files import file_name, write_atomically
 from four_seasons_env.game import Game
 from four_seasons_env.rendering import draw_svg
@@ -60,7 +60,7 @@ def plot_price(summary: pd.DataFrame, title: str, path: Path) -> None:
         axes.margins(x=0.14, y=0.3)
         axes.set_xlabel("seconds of one core per game")
         axes.set_ylabel("games won, with 95% interval")
-        plots.in_percent(axes.yaxis)
+        axes.yaxis.set_major_formatter(plots.percent)
 
 
 def curve(name: str) -> pd.DataFrame:

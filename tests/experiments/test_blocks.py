@@ -36,8 +36,8 @@ def test_all_means_every_rule_set() -> None:
 
 
 def test_deals_are_split_in_order() -> None:
-    assert split_deals("4-9", 3) == [range(4, 6), range(6, 9), range(9, 10)]
-    assert split_deals("4-30", 3)[1] == range(6, 9)
+    assert split_deals(range(4, 10), 3) == [range(4, 6), range(6, 9), range(9, 10)]
+    assert split_deals(range(4, 31), 3)[1] == range(6, 9)
 
 
 @pytest.mark.parametrize("backend", ["loky", pytest.param("ray", marks=pytest.mark.slow)])

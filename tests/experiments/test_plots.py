@@ -26,6 +26,6 @@ def test_ticks_say_what_they_are(tmp_path: Path) -> None:
     """A tick at 82.5% is not called 82%."""
     with plots.drawing(tmp_path / "x.png", "title") as axes:
         axes.set_yticks([0, 0.07, 0.8, 0.825])
-        plots.in_percent(axes.yaxis)
+        axes.yaxis.set_major_formatter(plots.percent)
     ticks = [label.get_text() for label in axes.get_yticklabels()]
     assert ticks == ["0%", "7%", "80%", "82.5%"]
