@@ -9,7 +9,6 @@ writes a report.
 
 from __future__ import annotations
 
-import importlib
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -49,12 +48,11 @@ class Demo:
 
 def demo(run: Demo) -> Path:
     """Run the three steps one after the other, and return the folder of their results."""
+    # Here, so that it fails before two minutes of work if the extra `render` is missing.
+    from four_seasons_env.rendering.picture import save_animation
+
     read_deals(run.deals)
     check_minutes(minutes=run.minutes)
-    for needed in ("torch", "PIL.Image", "four_seasons_env.rendering.picture"):
-        importlib.import_module(needed)  # fails before two minutes of work if it is missing
-
-    from four_seasons_env.rendering.picture import save_animation
 
     console = Console()
     started = time.monotonic()
