@@ -28,7 +28,7 @@ from four_seasons_env.experiments.players import Player
 from four_seasons_env.experiments.workers import Workers
 from four_seasons_env.files import file_name, write_atomically
 from four_seasons_env.records import Record, to_lines
-from four_seasons_env.rules import Rules, get_rules
+from four_seasons_env.rules import get_rules
 
 
 @dataclass(frozen=True)
@@ -94,8 +94,8 @@ def run_blocks(
         blocks: all blocks of the run; the bar counts those that are done already.
         label: label of the bar.
         workers: workers that call the function.
-        load: compiles, or loads, all that a block needs. Called in this process with each block
-            before workers start, so that they only load.
+        load: compiles, or loads, all that a block needs. Called in this process with a block of
+            each rule set and folder before workers start, so that they only load.
 
     Returns:
         The rows of all blocks, in their order, as written to results.csv.
@@ -107,7 +107,7 @@ def run_blocks(
     todo = [block for block in blocks if block.left(block.stored())]
     if workers.share_this_machine:
         with contextlib.suppress(Exception):  # the block fails in its worker, too, and is named
-            for block in todo:
+            for block in {(each.rules, each.folder): each for each in todo}.values():
                 load(block)
     with workers.started(), progress_bar() as bar:
         deals, left = (sum(len(each.deals) for each in some) for some in (blocks, todo))
@@ -193,14 +193,9 @@ def tasks_of(out: Path, manifest: Manifest) -> list[list[GamesTask]]:
 
 def load_block(task: GamesTask) -> None:
     """Compile, or load, what a block needs."""
-    game = warm_up(task.player, get_rules(task.rules))["game"]
+    games = warm_up(task.player, get_rules(task.rules))["game"]
     if task.luck:
-        _load_luck(game.item())
-
-
-@functools.cache
-def _load_luck(game: Record) -> None:
-    luck_of([game])
+        luck_of(games.tolist())
 
 
 def play_block(task: GamesTask) -> None:
@@ -223,13 +218,13 @@ def play_block(task: GamesTask) -> None:
 
 
 @functools.lru_cache(maxsize=2)
-def meter_for(rules: Rules) -> LuckMeter:
-    """The meter of the luck of games.
+def meter_for(rules: str) -> LuckMeter:
+    """The meter of the luck of games under a rule set.
 
     Raises:
         FileNotFoundError: for a rule set without a planner.
     """
-    return LuckMeter(rules)
+    return LuckMeter(get_rules(rules))
 
 
 def luck_of(games: Sequence[Record]) -> pd.DataFrame:
@@ -238,8 +233,6 @@ def luck_of(games: Sequence[Record]) -> pd.DataFrame:
     Args:
         games: games of one rule set.
     """
-    measured = [
-        meter_for(get_rules(game.rules)).measure(game.start(), game.moves) for game in games
-    ]
+    measured = [meter_for(game.rules).measure(game.start(), game.moves) for game in games]
     # Without luck, the sums of chances leave a rounding error, which would not be 0 in a file.
     return pd.DataFrame(measured, columns=list(LUCK), dtype=float).round(12)

@@ -15,7 +15,6 @@ from typing import Literal
 
 import pandas as pd
 
-from four_seasons_env.agents.names import split_name
 from four_seasons_env.experiments import blocks, command_line, comparison, tables
 from four_seasons_env.experiments.folders import locked, write_csv
 from four_seasons_env.experiments.players import find_players
@@ -23,7 +22,6 @@ from four_seasons_env.experiments.plots import plot_win_rates
 from four_seasons_env.experiments.summary import summarise_seeds, what_is_certain
 from four_seasons_env.experiments.workers import Workers
 from four_seasons_env.files import file_name, write_atomically
-from four_seasons_env.rules import get_rules
 
 
 @dataclass
@@ -110,10 +108,9 @@ def _checked(run: Compare) -> comparison.Manifest:
         raise ValueError("name at least one agent, one rule set and one way to play")
     command_line.check_stored_seed(run.seed)
     run.workers.check()
-    names = [split_name(agent) for agent in run.agents]
     comparison.read_deals(run.deals)
-    players = {rules: find_players(names, rules, run.play) for rules in rule_sets}
-    luck = {rules: blocks.meter_for(get_rules(rules)).name for rules in rule_sets if run.luck}
+    players = {rules: find_players(run.agents, rules, run.play) for rules in rule_sets}
+    luck = {rules: blocks.meter_for(rules).name for rules in rule_sets if run.luck}
     return comparison.Manifest(players, run.deals, run.seed, run.record, luck)
 
 

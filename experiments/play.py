@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from four_seasons_env.agents.names import make_agent, split_name
+from four_seasons_env.agents.names import make_agent
 from four_seasons_env.agents.registry import Agent, AnswerError, as_actions
 from four_seasons_env.engine import kernel
 from four_seasons_env.engine.deals import TRAIN_FROM, check_deal, mix
@@ -36,9 +36,9 @@ def play_game(agent: str, rules: str | Rules, deal: int, play: str = "determinis
         play: how it plays if it can play both ways.
 
     Raises:
-        ValueError: for a negative deal; see also `split_name` and `find_players`.
+        ValueError: for a negative deal; see also `find_players`.
     """
-    (player,) = find_players([split_name(agent)], rules, [play])
+    (player,) = find_players([agent], rules, [play])
     record: Record = play_in_block(player, get_rules(rules), [check_deal(deal)])["game"].item()
     return record
 
@@ -129,7 +129,6 @@ def play_deals(
     rules: Rules,
     deals: Sequence[int] | NDArray[np.int64],
     seed: int = 0,
-    max_moves: int = MAX_MOVES,
     mask: str | None = None,
     record: bool = False,
     name: str = "",
@@ -146,7 +145,6 @@ def play_deals(
         deals: numbers of the deals.
         seed: seed of the agent's random numbers and of the reshuffled stock; the same seed and
             deals give the same games.
-        max_moves: moves after which a game is given up.
         mask: the mask of `FourSeasonsEnv` that decides which moves may be played; None: the
             agent's own.
         record: return the games too.
@@ -165,7 +163,7 @@ def play_deals(
     games = np.zeros(len(numbers), kernel.GAME)
     kernel.start_all(games, kernel.compile_rules(rules), numbers)
     playing = MaskedGames(games, rules, mask or agent.mask)
-    seconds, moves = _play_out(agent, playing, rules, numbers, seed, max_moves, name)
+    seconds, moves = _play_out(agent, playing, rules, numbers, seed, name)
     results = pd.DataFrame(
         {
             "deal": games["deal"],
@@ -186,7 +184,6 @@ def _play_out(
     rules: Rules,
     numbers: NDArray[np.int64],
     seed: int,
-    max_moves: int,
     name: str,
 ) -> tuple[NDArray[np.float64], list[tuple[NDArray[np.int64], NDArray[np.int64]]]]:
     """Play games to their ends.
@@ -203,7 +200,7 @@ def _play_out(
     rng = _nameless_rng([seed, int(numbers[0]) if len(numbers) else 0])
     seconds, turns = np.zeros(len(games)), []
     alive = np.arange(len(games))
-    for turn in range(max_moves):
+    for turn in range(MAX_MOVES):
         masks, goes_on = playing.masks(alive)
         alive, masks = alive[goes_on], masks[goes_on]
         if not len(alive):

@@ -65,7 +65,7 @@ class Player:
 
 
 def find_players(
-    names: Iterable[Name], rules: str | Rules, plays: Iterable[str] = PLAYS
+    names: Iterable[str], rules: str | Rules, plays: Iterable[str] = PLAYS
 ) -> list[Player]:
     """The players of a comparison under one rule set.
 
@@ -78,12 +78,13 @@ def find_players(
         plays: how trained networks play.
 
     Raises:
-        ValueError: for two runs with one seed, or weights that cannot be used.
+        ValueError: for an unknown agent or option, two runs with one seed, or weights that cannot
+            be used.
         FileNotFoundError: if there are no weights.
     """
-    rules, plays, names = get_rules(rules), list(plays), list(names)
+    rules, plays, named = get_rules(rules), list(plays), [split_name(name) for name in names]
     players: list[Player] = []
-    for parts in names:
+    for parts in named:
         if parts.label:
             check_label(parts.label, parts.registered)
         ways = [play for play in plays if play in parts.entry.plays] or parts.entry.plays
@@ -93,7 +94,7 @@ def find_players(
                 parts.label or str(parts),
                 str(parts),
                 play,
-                train_seed=_train_seed(agent, parts, names),
+                train_seed=_train_seed(agent, parts, named),
                 kind=getattr(agent, "kind", parts.entry.kind),
                 weights=tuple(_weights(parts, rules)),
                 observation=getattr(agent, "observation", PUBLIC),

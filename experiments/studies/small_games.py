@@ -31,7 +31,6 @@ from numpy.typing import NDArray
 from rich.progress import track
 from scipy import stats
 
-from four_seasons_env.agents.names import split_name
 from four_seasons_env.engine.deals import TEST, deck_text
 from four_seasons_env.engine.moves import Move
 from four_seasons_env.experiments.folders import ROOT, write_csv
@@ -164,8 +163,8 @@ def main() -> None:
     games, rows = json.loads(OPTIMA.read_text())["games"], list[dict[str, Any]]()
     for name in run.rules:
         rules, known = SMALL[name], Known()
-        names = [split_name(each.replace("RULES", name)) for each in run.agents]
-        players = find_players(names, rules, ["deterministic"])
+        agents = [each.replace("RULES", name) for each in run.agents]
+        players = find_players(agents, rules, ["deterministic"])
         counts = openings(rules, run.openings)
         games[name] = optimum(rules, counts, known)
         # The first test deals with these openings.

@@ -10,7 +10,7 @@ import pytest
 
 from four_seasons_env.agents import make_agent, policy
 from four_seasons_env.agents.learned.ppo import MaskablePpoSettings
-from four_seasons_env.agents.names import read_options, split_name
+from four_seasons_env.agents.names import read_options
 from four_seasons_env.agents.planner.chances import Judge
 from four_seasons_env.agents.planner.luck import LuckMeter
 from four_seasons_env.agents.policy_files import (
@@ -47,7 +47,7 @@ def agent(name: str, **options: Any) -> Call:
 
 def players(*names: str) -> Call:
     """The players of a comparison."""
-    return lambda _: find_players(map(split_name, names), "four-seasons")
+    return lambda _: find_players(names, "four-seasons")
 
 
 def answers(function: Any, env: str = "FourSeasons-v0") -> Call:

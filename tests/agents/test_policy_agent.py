@@ -11,7 +11,6 @@ import pytest
 
 from four_seasons_env.agents import make_agent, policy
 from four_seasons_env.agents.learned.network_agent import NetworkAgent
-from four_seasons_env.agents.names import split_name
 from four_seasons_env.agents.policy_files import save_policy
 from four_seasons_env.agents.registry import PLAYS
 from four_seasons_env.engine.deals import TRAIN_FROM
@@ -116,12 +115,12 @@ def test_evaluate_and_compare_play_the_same_games(tmp_path: Path) -> None:
 
 def test_options_of_a_policy() -> None:
     names = [f"own={HERE}:seeded@train_seed={seed}" for seed in (3, 5)]
-    players = find_players(map(split_name, names), "czarina", ["deterministic"])
+    players = find_players(names, "czarina", ["deterministic"])
     described = [(each.agent, each.train_seed, each.block) for each in players]
     assert described == [("own", 3, 5), ("own", 5, 5)]
     games = [play_game(name, "czarina", 10_000) for name in (*names, names[0])]
     assert games[0] == games[2] != games[1]
-    both = find_players([split_name(f"{HERE}:both")], "czarina")[0]
+    both = find_players([f"{HERE}:both"], "czarina")[0]
     assert (both.kind, both.observation) == ("learned + search", "features of candidates")
     assert both.block == 100
 

@@ -5,7 +5,6 @@ from pathlib import Path
 import numpy as np
 
 from four_seasons_env.agents import make_agent
-from four_seasons_env.agents.names import split_name
 from four_seasons_env.experiments.compare import Compare, compare
 from four_seasons_env.experiments.comparison import read_results
 from four_seasons_env.experiments.players import find_players
@@ -29,7 +28,7 @@ def test_a_class_is_an_agent_by_its_place() -> None:
 
 def test_players_of_others_have_kind_and_block() -> None:
     names = [f"mine={HERE}:Last@depth=2", f"{HERE}:First", "heuristic"]
-    players = find_players(map(split_name, names), "four-seasons")
+    players = find_players(names, "four-seasons")
     kinds = [("rule of thumb", 10), ("-", 10), ("rule of thumb", 1000)]
     assert [(player.kind, player.block) for player in players] == kinds
 

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from four_seasons_env.agents.names import split_name
 from four_seasons_env.engine import kernel
 from four_seasons_env.engine.deals import TRAIN_FROM, mix, shuffle
 from four_seasons_env.experiments.play import play_deals, play_games
@@ -66,8 +65,12 @@ def stock_of(deal: int) -> list[int]:
     return record["deck"][record["dealt"] :].tolist()
 
 
+class Enough(Exception):
+    """Ends games after some turns."""
+
+
 class Peeper:
-    """Stores its guess of the stocks at each turn, and plays the last legal move."""
+    """Stores its guess of the stocks at each of three turns, and plays the last legal move."""
 
     mask = "legal"
 
@@ -76,6 +79,8 @@ class Peeper:
         self.turns: list[list[list[int]]] = []
 
     def act(self, games: Games, masks: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        if len(self.turns) == 3:
+            raise Enough
         self.turns.append([self.guess(game, place, rng) for place, game in enumerate(games)])
         return masks.shape[1] - 1 - masks[:, ::-1].argmax(axis=1)
 
@@ -93,7 +98,8 @@ def places_right(stocks: list[list[int]]) -> float:
 @pytest.mark.parametrize("guess", GUESSES)
 def test_peeking_does_not_reveal_the_stock(guess: Guess) -> None:
     peeper = Peeper(guess)
-    play_deals(peeper, DEFAULT, DEALS, max_moves=3)
+    with pytest.raises(Enough):
+        play_deals(peeper, DEFAULT, DEALS)
     assert [len(stocks) for stocks in peeper.turns] == [len(DEALS)] * 3
     assert max(map(places_right, peeper.turns)) < 0.08
 
@@ -124,7 +130,7 @@ class Forger:
 
 def test_writing_into_a_mask_has_no_effect() -> None:
     with pytest.raises(RuntimeError, match="Forger must choose by the masks: T4>T3"):
-        play_deals(Forger(), DEFAULT, DEALS, max_moves=3)
+        play_deals(Forger(), DEFAULT, DEALS)
 
 
 # --- times ----------------------------------------------------------------------------------------
@@ -146,6 +152,6 @@ class Late:
 
 
 def test_compiling_is_not_timed() -> None:
-    (player,) = find_players([split_name(f"late={__name__}:Late")], "four-seasons")
+    (player,) = find_players([f"late={__name__}:Late"], "four-seasons")
     played = play_games(player, DEFAULT, DEALS[:3])
     assert Late.compiled and played["seconds"].sum() < COMPILING
