@@ -15,8 +15,7 @@ from typing import Literal
 
 import pandas as pd
 
-from four_seasons_env.experiments import blocks, command_line, comparison, tables
-from four_seasons_env.experiments.folders import locked, write_csv
+from four_seasons_env.experiments import blocks, command_line, comparison, folders, tables
 from four_seasons_env.experiments.players import find_players
 from four_seasons_env.experiments.plots import plot_win_rates
 from four_seasons_env.experiments.summary import summarise_seeds, what_is_certain
@@ -72,12 +71,12 @@ def compare(run: Compare) -> pd.DataFrame:
     # The census first: a wrong folder is reported before hours of play.
     census = comparison.read_census(run.census)
     manifest = _checked(run)
-    with locked(run.out, "comparison"):
+    with folders.locked(run.out, "comparison"):
         results = _play(run, manifest)
         summary = comparison.summarise_folder(run.out, results, census)
         cells = tables.as_text(summary)
-        write_csv(run.out / "summary.csv", summary)
-        write_csv(run.out / "seeds.csv", summarise_seeds(results))
+        folders.write_csv(run.out / "summary.csv", summary)
+        folders.write_csv(run.out / "seeds.csv", summarise_seeds(results))
         write_atomically(run.out / "table.md", tables.as_markdown(cells).encode())
         shown = cells[[name for name in tables.BRIEF if name in cells]]
         write_atomically(run.out / "table.tex", tables.as_latex(shown).encode())

@@ -13,7 +13,6 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from four_seasons_env.agents.names import make_agent
 from four_seasons_env.agents.registry import Agent, AnswerError, as_actions
 from four_seasons_env.engine import kernel
 from four_seasons_env.engine.deals import TRAIN_FROM, check_deal, mix
@@ -102,10 +101,8 @@ def warm_up(player: Player, rules: Rules) -> pd.DataFrame:
 
 def _play(player: Player, rules: Rules, deals: Sequence[int], seed: int = 0) -> pd.DataFrame:
     """Play deals with a new agent of the player, and record the games."""
-    deterministic = player.play == "deterministic"
-    options = {"deterministic": deterministic} if len(player.parts.entry.plays) > 1 else {}
     return play_deals(
-        make_agent(player.parts, rules, **options),
+        player.new_agent(rules),
         rules,
         deals,
         seed,

@@ -63,6 +63,12 @@ class Player:
         mark = hashlib.sha256(str(self.key).encode()).hexdigest()[:8]
         return f"{re.sub(r'[^A-Za-z0-9_.-]', '_', text)[:100]}-{mark}"
 
+    def new_agent(self, rules: Rules) -> Agent:
+        """Make the agent that plays for it."""
+        both = len(self.parts.entry.plays) > 1
+        options = {"deterministic": self.play == "deterministic"} if both else {}
+        return make_agent(self.parts, rules, **options)
+
 
 def find_players(
     names: Iterable[str], rules: str | Rules, plays: Iterable[str] = PLAYS

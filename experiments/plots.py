@@ -14,11 +14,10 @@ from itertools import cycle
 from pathlib import Path
 from typing import IO
 
-import matplotlib.style
 import pandas as pd
+from matplotlib import style, ticker
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import EngFormatter, LogLocator, MaxNLocator
 
 from four_seasons_env.experiments.summary import CEILING, labels
 from four_seasons_env.experiments.tables import bounds_as_text
@@ -52,7 +51,7 @@ def drawing(path: Path | IO[bytes], title: str, height: float = 3.4) -> Iterator
         height: height in inches; the width is 5.
     """
     # Labels may have dollar signs, which would start a formula.
-    with matplotlib.style.context(["default", {"text.parse_math": False}]):
+    with style.context(["default", {"text.parse_math": False}]):
         figure = Figure(figsize=(5, height), dpi=200, layout="constrained")
         axes = figure.add_subplot()
         axes.spines[["top", "right"]].set_visible(False)
@@ -98,7 +97,7 @@ def plot_win_rates(summary: pd.DataFrame, title: str, path: Path | IO[bytes]) ->
         axes.set_yticks(range(len(rows)), names)
         axes.set_ylim(-0.6, len(rows) - 0.1)
         axes.set_xlim(0, min(1.0, max(1.05 * rows["win_high"].max(), 0.14)))
-        axes.xaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 2.5, 5]))
+        axes.xaxis.set_major_locator(ticker.MaxNLocator(5, steps=[1, 2, 2.5, 5]))
         axes.xaxis.set_major_formatter(percent)
         axes.set_xlabel("games won, with 95% interval")
         axes.grid(visible=False, axis="y")
@@ -139,7 +138,7 @@ def plot_speed_strength(summary: pd.DataFrame, title: str, path: Path | IO[bytes
             )
         axes.set_xscale("log")
         is_wide = rows["time"].max() > 100 * rows["time"].min()
-        axes.xaxis.set_major_locator(LogLocator(subs=(1,) if is_wide else (1, 3)))
+        axes.xaxis.set_major_locator(ticker.LogLocator(subs=(1,) if is_wide else (1, 3)))
         axes.xaxis.set_major_formatter("{x:g}")
         axes.minorticks_off()
         axes.set_xlim(left=rows["time"].min() / 6)
@@ -179,15 +178,15 @@ def plot_curves(
             axes.plot([], [], color=colour, label=name)
         if log:
             axes.set_xscale("log")
-            axes.xaxis.set_major_locator(LogLocator(subs=(1, 3)))
-            axes.xaxis.set_major_formatter(EngFormatter(sep=""))
+            axes.xaxis.set_major_locator(ticker.LogLocator(subs=(1, 3)))
+            axes.xaxis.set_major_formatter(ticker.EngFormatter(sep=""))
             axes.minorticks_off()
         else:
             axes.set_xlim(left=0)
         axes.set_xlabel(axes_labels[0])
         axes.set_ylabel(axes_labels[1])
         axes.yaxis.set_major_formatter(percent)
-        axes.yaxis.set_major_locator(MaxNLocator(6))
+        axes.yaxis.set_major_locator(ticker.MaxNLocator(6))
         axes.set_ylim(bottom=0)
         if len(curves):
             axes.legend(edgecolor="none", fontsize=7, framealpha=1)

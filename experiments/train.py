@@ -11,7 +11,6 @@ planner learns the same as in an uninterrupted run; other agents start new games
 
 from __future__ import annotations
 
-import math
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
@@ -163,7 +162,7 @@ def _train(run: Train, kind: type[training.Learner], settings: Any, rules: Rules
         TimeRemainingColumn(),
     )
     workers = run.workers if kind.uses_workers else Workers(n_jobs=1)
-    steps = math.inf if run.steps is None else parse_steps(run.steps)
+    steps = float("inf") if run.steps is None else parse_steps(run.steps)
     clock = Clock(steps, run.minutes, run.core_minutes)
     with ExitStack() as at_the_end:
         at_the_end.callback(torch.set_num_threads, torch.get_num_threads())

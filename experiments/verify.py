@@ -21,9 +21,8 @@ import tyro
 
 from four_seasons_env.engine.moves import find_move
 from four_seasons_env.engine.repeats import mask_after
-from four_seasons_env.experiments.blocks import GamesTask, tasks_of
+from four_seasons_env.experiments import blocks, comparison
 from four_seasons_env.experiments.command_line import command, one_line, progress_bar
-from four_seasons_env.experiments.comparison import read_manifest, read_results
 from four_seasons_env.experiments.tables import print_table
 from four_seasons_env.game import MAX_MOVES
 from four_seasons_env.records import Record, RecordError, parse_record, read_lines
@@ -51,14 +50,14 @@ def verify(run: Verify) -> bool:
         FileNotFoundError: if the folder has no comparison.
         ValueError: if it has no games, or its manifest or results cannot be read.
     """
-    manifest, results = read_manifest(run.folder), read_results(run.folder)
+    manifest, results = comparison.read_manifest(run.folder), comparison.read_results(run.folder)
     if not manifest.recorded:
         raise ValueError(f"{run.folder} has no games: compare with --record")
     # Rows without a training seed would fall out of the groups.
     by_player = dict(list(results.fillna({"train_seed": -1}).groupby(_KEY, sort=False)))
     table, games, clean = [], 0, True
     with progress_bar(transient=True) as bar:
-        for tasks in bar.track(tasks_of(run.folder, manifest), description="replaying"):
+        for tasks in bar.track(blocks.tasks_of(run.folder, manifest), description="replaying"):
             player = tasks[0].player
             seed = -1 if player.train_seed is None else player.train_seed
             rows = by_player.pop(
@@ -83,7 +82,7 @@ def verify(run: Verify) -> bool:
     return clean
 
 
-def _replay(tasks: list[GamesTask], rows: pd.DataFrame) -> tuple[int, list[str]]:
+def _replay(tasks: list[blocks.GamesTask], rows: pd.DataFrame) -> tuple[int, list[str]]:
     """Replay the games of a player.
 
     Args:
@@ -123,7 +122,7 @@ def _replay(tasks: list[GamesTask], rows: pd.DataFrame) -> tuple[int, list[str]]
     return len(games), differences
 
 
-def _read_games(task: GamesTask) -> Iterator[tuple[str, Record | str]]:
+def _read_games(task: blocks.GamesTask) -> Iterator[tuple[str, Record | str]]:
     """The games of a block by their places, or what is wrong with them."""
     where = task.games.name
     try:
@@ -138,7 +137,7 @@ def _read_games(task: GamesTask) -> Iterator[tuple[str, Record | str]]:
         yield where, one_line(error)
 
 
-def _what_is_wrong(record: Record, task: GamesTask) -> str | None:
+def _what_is_wrong(record: Record, task: blocks.GamesTask) -> str | None:
     """Why a legal game does not belong to this block; None if it does."""
     if get_rules(record.rules).name != task.rules:
         return f"a game of {record.rules!r}"

@@ -20,9 +20,8 @@ from typing import Any
 import pandas as pd
 
 from four_seasons_env.engine.deals import RANKS, TRAIN_FROM, parse_deals
-from four_seasons_env.experiments.blocks import Block, run_blocks, split_deals
+from four_seasons_env.experiments import blocks, folders
 from four_seasons_env.experiments.command_line import command, rule_set_names
-from four_seasons_env.experiments.folders import locked, provenance, write_csv, write_json
 from four_seasons_env.experiments.workers import Workers
 from four_seasons_env.game import Game
 from four_seasons_env.solver import shorten, solve
@@ -51,7 +50,7 @@ class Census:
 
 
 @dataclass(frozen=True)
-class CensusTask(Block):
+class CensusTask(blocks.Block):
     """A block of deals to solve."""
 
     run: Census
@@ -100,7 +99,7 @@ def solve_block(task: CensusTask) -> None:
         rows[deal] = _solve(task.rules, deal, task.run)
     # Deals that are tried again come after the others.
     table = pd.DataFrame(list(rows.values()), columns=list(COLUMNS))
-    write_csv(task.part, table.sort_values("deal"))
+    folders.write_csv(task.part, table.sort_values("deal"))
 
 
 def take_census(run: Census) -> pd.DataFrame:
@@ -115,11 +114,13 @@ def take_census(run: Census) -> pd.DataFrame:
     if not run.seconds > 0:
         raise ValueError(f"--seconds must be more than 0, not {run.seconds:g}")
     run.workers.check()
-    blocks = split_deals(parse_deals(run.deals), BLOCK)
-    tasks = [CensusTask(run.out, rules, "", block, run) for rules in rule_sets for block in blocks]
-    with locked(run.out, "census"):
-        write_json(run.out / "census.json", provenance())
-        return run_blocks(solve_block, tasks, "solving", run.workers, lambda _: _load_solver())
+    ranges = blocks.split_deals(parse_deals(run.deals), BLOCK)
+    tasks = [CensusTask(run.out, rules, "", deals, run) for rules in rule_sets for deals in ranges]
+    with folders.locked(run.out, "census"):
+        folders.write_json(run.out / "census.json", folders.provenance())
+        return blocks.run_blocks(
+            solve_block, tasks, "solving", run.workers, lambda _: _load_solver()
+        )
 
 
 def census(run: Census) -> None:

@@ -13,9 +13,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from four_seasons_env.experiments import plots
-from four_seasons_env.experiments.comparison import ceiling_row, read_census
-from four_seasons_env.experiments.folders import DATA, ROOT, read_table
+from four_seasons_env.experiments import comparison, folders, plots
 from four_seasons_env.experiments.play import play_game
 from four_seasons_env.experiments.summary import CEILING
 from four_seasons_env.files import file_name, write_atomically
@@ -23,7 +21,7 @@ from four_seasons_env.game import Game
 from four_seasons_env.rendering import draw_svg
 from four_seasons_env.rules import RULES
 
-RESULTS = ROOT / "docs" / "results"
+RESULTS = folders.ROOT / "docs" / "results"
 DEAL = 17
 ANSWER = ["random", "greedy", "maskable_ppo", "heuristic", "next_deal_ppo"]
 ANSWER += ["planner", "planner@lookahead=1", "planner@lookahead=3,worlds=32,candidates=8", CEILING]
@@ -65,22 +63,22 @@ def plot_price(summary: pd.DataFrame, title: str, path: Path) -> None:
 
 def curve(name: str) -> pd.DataFrame:
     """The moves and the share of training games won, of the log of a training, smoothed."""
-    rows = read_table(RESULTS / f"{name}.csv")
+    rows = folders.read_table(RESULTS / f"{name}.csv")
     won = rows["play/win_rate"].rolling(5, min_periods=1).mean()
     return pd.DataFrame({"moves": rows["time/total_timesteps"], "won": won})
 
 
 def draw_plots(out: Path) -> None:
     """Draw all plots into a folder."""
-    census = read_census().query("rules == 'four-seasons'")
-    stored = read_table(DATA / "four-seasons.csv").query("agent != @CEILING")
-    players = pd.concat([stored, pd.DataFrame([ceiling_row("four-seasons", census)])])
+    census = comparison.read_census().query("rules == 'four-seasons'")
+    stored = folders.read_table(folders.DATA / "four-seasons.csv").query("agent != @CEILING")
+    players = pd.concat([stored, pd.DataFrame([comparison.ceiling_row("four-seasons", census)])])
 
-    leaderboard = read_table(RESULTS / "leaderboard.csv").query("agent != @CEILING")
+    leaderboard = folders.read_table(RESULTS / "leaderboard.csv").query("agent != @CEILING")
     title = "Four Seasons, 1,000 test deals"
     plots.plot_speed_strength(leaderboard, title, out / "leaderboard.png")
     once = players.sort_values("play").drop_duplicates("agent")
-    price = read_table(RESULTS / "price.csv").query("agent != @CEILING")
+    price = folders.read_table(RESULTS / "price.csv").query("agent != @CEILING")
     shown = pd.concat([once, price]).drop_duplicates("agent").query("agent in @ANSWER")
     plots.plot_win_rates(shown, "Four Seasons: who wins how often", out / "answer.png")
     title = f"Four Seasons, {price['deals'].max():,} test deals: what longer thought wins"
@@ -88,7 +86,7 @@ def draw_plots(out: Path) -> None:
 
     rates = once.set_index("agent")["win_rate"]
     references = {name: float(rates[name]) for name in ("heuristic", "finisher", "planner")}
-    learned = read_table(RESULTS / "learning.csv")
+    learned = folders.read_table(RESULTS / "learning.csv")
     learned = learned.join(learned["agent"].str.extract(r"^(?P<name>.+)-(?P<spent>[\d.]+)$"))
     learned = learned.dropna(subset="name").astype({"spent": float}).sort_values("spent")
     title = "Four Seasons, test deals: games won by time of learning"
@@ -99,7 +97,7 @@ def draw_plots(out: Path) -> None:
     curves = {
         'mask="no_repeats"': curve("moves"),
         'mask="distinct"': curve("moves-distinct"),
-        'mask="no_repeats" on a GPU (one file)': read_table(RESULTS / "moves-gpu.csv"),
+        'mask="no_repeats" on a GPU (one file)': folders.read_table(RESULTS / "moves-gpu.csv"),
     }
     named = [rows.assign(name=name, run=name) for name, rows in curves.items()]
     rows = pd.concat(named).rename(columns={"moves": "spent", "won": "win_rate"})
@@ -126,7 +124,7 @@ def draw_positions(out: Path) -> None:
 def main() -> None:
     """Draw everything."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--out", type=Path, default=ROOT / "docs")
+    parser.add_argument("--out", type=Path, default=folders.ROOT / "docs")
     out = parser.parse_args().out
     (out / "results").mkdir(parents=True, exist_ok=True)
     draw_plots(out / "results")

@@ -33,10 +33,9 @@ from scipy import stats
 
 from four_seasons_env.engine.deals import TEST, deck_text
 from four_seasons_env.engine.moves import Move
-from four_seasons_env.experiments.folders import ROOT, write_csv
+from four_seasons_env.experiments.folders import ROOT, write_csv, write_json
 from four_seasons_env.experiments.play import play_games
 from four_seasons_env.experiments.players import Player, find_players
-from four_seasons_env.files import write_atomically
 from four_seasons_env.game import Game
 from four_seasons_env.optima import OPTIMA
 from four_seasons_env.rules import SMALL, Rules
@@ -171,7 +170,7 @@ def main() -> None:
         deals = (deal for deal in TEST if opening_of(Game(rules, deal)) in counts)
         chosen = list(islice(deals, run.games if players else 0))
         rows += [regrets(player, rules, chosen, known) for player in players]
-    write_atomically(run.optima, f"{json.dumps({'games': games}, indent=2)}\n".encode())
+    write_json(run.optima, {"games": games})
     if rows:
         write_csv(run.out, pd.DataFrame(rows))
 
