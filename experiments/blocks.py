@@ -20,10 +20,9 @@ from joblib import Parallel, delayed
 
 from four_seasons_env.agents.planner.luck import LuckMeter
 from four_seasons_env.agents.registry import AnswerError
+from four_seasons_env.experiments import folders, play
 from four_seasons_env.experiments.command_line import one_line, progress_bar
 from four_seasons_env.experiments.comparison import COLUMNS, Manifest
-from four_seasons_env.experiments.folders import read_table, write_csv
-from four_seasons_env.experiments.play import play_in_block, warm_up
 from four_seasons_env.experiments.players import Player
 from four_seasons_env.experiments.workers import Workers
 from four_seasons_env.files import file_name, write_atomically
@@ -51,7 +50,7 @@ class Block:
     def stored(self) -> pd.DataFrame | None:
         """The rows of its result file; None if the file is missing, cut short or damaged."""
         try:
-            return read_table(self.part)
+            return folders.read_table(self.part)
         except FileNotFoundError:
             return None
         except ValueError as error:
@@ -125,8 +124,8 @@ def run_blocks(
         raise failures[0]
     # From the files alone, not from what this call has played: an interrupted run ends with the
     # same table as an uninterrupted one.
-    results = pd.concat([read_table(block.part) for block in blocks], ignore_index=True)
-    write_csv(blocks[0].out / "results.csv", results)
+    results = pd.concat([folders.read_table(block.part) for block in blocks], ignore_index=True)
+    folders.write_csv(blocks[0].out / "results.csv", results)
     return results
 
 
@@ -193,7 +192,7 @@ def tasks_of(out: Path, manifest: Manifest) -> list[list[GamesTask]]:
 
 def load_block(task: GamesTask) -> None:
     """Compile, or load, what a block needs."""
-    games = warm_up(task.player, get_rules(task.rules))["game"]
+    games = play.warm_up(task.player, get_rules(task.rules))["game"]
     if task.luck:
         luck_of(games.tolist())
 
@@ -201,7 +200,7 @@ def load_block(task: GamesTask) -> None:
 def play_block(task: GamesTask) -> None:
     """Play a block of deals, and write the results and games of those that are asked for."""
     rules, player = get_rules(task.rules), task.player
-    results = play_in_block(player, rules, task.deals, task.seed)
+    results = play.play_in_block(player, rules, task.deals, task.seed)
     games = results.pop("game").tolist()
     results["agent"] = player.agent
     results["play"] = player.play
@@ -214,7 +213,7 @@ def play_block(task: GamesTask) -> None:
     # The results come last, because they mark the block as done.
     if task.record:
         write_atomically(task.games, to_lines(games))
-    write_csv(task.part, results[columns])
+    folders.write_csv(task.part, results[columns])
 
 
 @functools.lru_cache(maxsize=2)

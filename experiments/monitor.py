@@ -61,6 +61,38 @@ class Progress:
 
 
 @dataclass
+class Clock:
+    """The share of a run that is done: the largest share of its limits."""
+
+    steps: float
+    """Maximum number of steps; infinity: no limit."""
+    minutes: float | None = None
+    """Maximum minutes of learning, by the clock."""
+    core_minutes: float | None = None
+    """Maximum minutes of processor time for learning, of all threads and workers together."""
+    done_steps: int = 0
+    seconds: float = 0.0
+    """Seconds of learning so far, by the clock."""
+    core_seconds: float = 0.0
+    """Seconds of processor time for learning so far."""
+
+    @property
+    def done(self) -> float:
+        """The share of the run that is done, 0 to 1."""
+        minutes = self.seconds / 60 / (self.minutes or float("inf"))
+        core_minutes = self.core_seconds / 60 / (self.core_minutes or float("inf"))
+        return min(max(self.done_steps / self.steps, minutes, core_minutes), 1.0)
+
+    @contextmanager
+    def running(self) -> Iterator[None]:
+        """Count the time of a block, and the processor time of this process."""
+        seconds, core_seconds = time.monotonic(), time.process_time()
+        yield
+        self.seconds += time.monotonic() - seconds
+        self.core_seconds += time.process_time() - core_seconds
+
+
+@dataclass
 class Monitor:
     """Logs, validates and saves a run; `start` comes first."""
 
@@ -219,38 +251,6 @@ class Monitor:
             f"{len(self.deals):,} validation deals won, {result.cards_up:.1f} cards up",
             flush=True,
         )
-
-
-@dataclass
-class Clock:
-    """The share of a run that is done: the largest share of its limits."""
-
-    steps: float
-    """Maximum number of steps; infinity: no limit."""
-    minutes: float | None = None
-    """Maximum minutes of learning, by the clock."""
-    core_minutes: float | None = None
-    """Maximum minutes of processor time for learning, of all threads and workers together."""
-    done_steps: int = 0
-    seconds: float = 0.0
-    """Seconds of learning so far, by the clock."""
-    core_seconds: float = 0.0
-    """Seconds of processor time for learning so far."""
-
-    @property
-    def done(self) -> float:
-        """The share of the run that is done, 0 to 1."""
-        minutes = self.seconds / 60 / (self.minutes or float("inf"))
-        core_minutes = self.core_seconds / 60 / (self.core_minutes or float("inf"))
-        return min(max(self.done_steps / self.steps, minutes, core_minutes), 1.0)
-
-    @contextmanager
-    def running(self) -> Iterator[None]:
-        """Count the time of a block, and the processor time of this process."""
-        seconds, core_seconds = time.monotonic(), time.process_time()
-        yield
-        self.seconds += time.monotonic() - seconds
-        self.core_seconds += time.process_time() - core_seconds
 
 
 def validate(

@@ -7,7 +7,6 @@ import random
 import sys
 import time
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -242,7 +241,7 @@ def _check(
     name: str,
     actions: NDArray[np.int64],
     masks: NDArray[np.int8],
-    games: NDArray[Any],
+    games: NDArray[np.void],
     rules: Rules,
 ) -> None:
     """Reject moves that the agent may not play.

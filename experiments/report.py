@@ -21,10 +21,9 @@ from typing import Any
 import pandas as pd
 import tyro
 
-from four_seasons_env.experiments import comparison, folders, plots
+from four_seasons_env.experiments import comparison, folders, plots, tables
 from four_seasons_env.experiments.command_line import command
 from four_seasons_env.experiments.summary import BASELINE, CEILING, labels, summarise_seeds
-from four_seasons_env.experiments.tables import BRIEF, as_text, deals_as_text, element, write_page
 from four_seasons_env.files import write_atomically
 from four_seasons_env.schemas import read_json
 
@@ -82,7 +81,7 @@ def report(run: Report) -> Path:
     # The answer comes first, in a sentence that needs no statistics. Then each comparison, with its
     # table before its plots, and learning, which is how the agents came about. Each part ends with
     # its source: the command and commit that make it again.
-    parts = [element("h1", _TITLE), *_opening(results)]
+    parts = [_element("h1", _TITLE), *_opening(results)]
     for folder, games in results.items():
         parts += _comparison(folder, games, census)
     if trainings:
@@ -93,7 +92,7 @@ def report(run: Report) -> Path:
     out = run.out or (run.runs[0].parent if run.runs[0] in curves else run.runs[0])
     if out.suffix != ".html":
         out = out / "report.html"
-    write_atomically(out, write_page("report", _TITLE, "\n".join(parts)))
+    write_atomically(out, tables.write_page("report", _TITLE, "\n".join(parts)))
     return out
 
 
@@ -128,6 +127,11 @@ def _table(cells: pd.DataFrame, shown: Sequence[str] = ()) -> str:
     return f'<div class="wide">{cells[columns].to_html(index=False, border=0)}</div>'
 
 
+def _element(tag: str, text: str, kind: str = "") -> str:
+    """An element with a text that is escaped, and its class."""
+    return f"<{tag}{f' class={kind}' if kind else ''}>{html.escape(text)}</{tag}>"
+
+
 def _picture(
     description: str, plot: Callable[..., None], table: pd.DataFrame, title: str, **options: Any
 ) -> str:
@@ -146,7 +150,9 @@ def _opening(results: dict[Path, pd.DataFrame]) -> Iterator[str]:
             listed = ", ".join(
                 f"{name} {rate:.1%}" for name, rate in rates.sort_values(ascending=False).items()
             )
-            yield element("p", f"Games won under {rules}, {deals_as_text(played)}: {listed}.")
+            yield _element(
+                "p", f"Games won under {rules}, {tables.deals_as_text(played)}: {listed}."
+            )
 
 
 def _comparison(folder: Path, games: pd.DataFrame, census: pd.DataFrame) -> Iterator[str]:
@@ -154,37 +160,37 @@ def _comparison(folder: Path, games: pd.DataFrame, census: pd.DataFrame) -> Iter
     results = games[list(comparison.COLUMNS)]  # without luck, which `compare --luck` shows
     for rules, played in results.groupby("rules", sort=False):
         summary = comparison.summarise_folder(folder, played, census)
-        title = f"{rules}, {deals_as_text(played)}"
-        yield element("h2", title)
+        title = f"{rules}, {tables.deals_as_text(played)}"
+        yield _element("h2", title)
         best_first = summary.sort_values("win_rate", ascending=False, kind="stable")
-        yield _table(as_text(best_first), BRIEF)
-        yield element("p", _NOTES, "note")
+        yield _table(tables.as_text(best_first), tables.BRIEF)
+        yield _element("p", _NOTES, "note")
         if CEILING in set(summary["agent"]):
-            yield element("p", _CEILING_NOTE, "note")
+            yield _element("p", _CEILING_NOTE, "note")
         yield _picture("win rates with intervals", plots.plot_win_rates, summary, title)
         yield _picture("win rate against time per move", plots.plot_speed_strength, summary, title)
         yield from _over_seeds(played)
     origin = comparison.read_manifest(folder).origin
-    yield element("h3", "Source of the comparison")
+    yield _element("h3", "Source of the comparison")
     git = origin["git"]
     changed = " with changes" if git["changed"] else ""
     commit = f"commit {git['commit'] or 'unknown'}{changed}"
-    yield element("p", f"{folder}/results.csv, one row per game; {commit}", "note")
+    yield _element("p", f"{folder}/results.csv, one row per game; {commit}", "note")
     yield _commands([origin["command"]])
 
 
 def _commands(commands: Iterable[str]) -> str:
     """The command lines that make parts of the page again."""
-    return "".join(f"<p>{element('code', each)}</p>" for each in commands)
+    return "".join(f"<p>{_element('code', each)}</p>" for each in commands)
 
 
 def _over_seeds(played: pd.DataFrame) -> Iterator[str]:
     """A table with a row for each training seed, if an agent has several."""
     if played.groupby(["agent", "play"])["train_seed"].nunique().max() < 2:
         return
-    yield element("h3", "Training seeds")
+    yield _element("h3", "Training seeds")
     seeds = summarise_seeds(played).dropna(subset=["train_seed"])
-    cells = as_text(seeds).drop(columns=["seeds", "IQM % [95%]"], errors="ignore")
+    cells = tables.as_text(seeds).drop(columns=["seeds", "IQM % [95%]"], errors="ignore")
     cells.insert(1, "seed", seeds["train_seed"].astype(int).astype(str).tolist())
     yield _table(cells.reset_index(drop=True))
 
@@ -194,7 +200,7 @@ def _trainings(paths: list[Path], results: dict[Path, pd.DataFrame]) -> Iterator
     abouts = {path: folders.read_run(path) for path in paths}
     for rules in dict.fromkeys(each.rules["name"] for each in abouts.values()):
         own = {path: each.run for path, each in abouts.items() if each.rules["name"] == rules}
-        yield element("h2", f"Learning {rules}")
+        yield _element("h2", f"Learning {rules}")
         finished = {path: run for path, run in own.items() if (path / folders.DONE).is_file()}
         if finished:
             rows = [_outcome(path, run) for path, run in finished.items()]
@@ -207,8 +213,8 @@ def _trainings(paths: list[Path], results: dict[Path, pd.DataFrame]) -> Iterator
             references |= {BASELINE: won.mean()} if len(won) else {}
         title = f"{rules}: validation during training"
         yield _learning_curves(curves, title, "core-minutes", references)
-        yield element("p", _LEARNING_NOTE, "note")
-    yield element("h3", "Source of the trainings")
+        yield _element("p", _LEARNING_NOTE, "note")
+    yield _element("h3", "Source of the trainings")
     yield _commands(each.command for each in abouts.values())
 
 
@@ -236,9 +242,9 @@ def _own_curves(files: Sequence[Path]) -> Iterator[str]:
             raise ValueError(f"{path} must have numbers as steps, and a win_rate of 0 to 1")
         curves.append(table.assign(name=path.stem, run=str(path), spent=table["steps"]))
     title = "Other learning curves"
-    yield element("h2", title)
+    yield _element("h2", title)
     yield _learning_curves(pd.concat(curves), title, "steps", {})
-    yield element("p", f"From {', '.join(map(str, files))}.", "note")
+    yield _element("p", f"From {', '.join(map(str, files))}.", "note")
 
 
 def _learner(run: dict[str, Any]) -> str:

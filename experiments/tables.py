@@ -210,8 +210,3 @@ def write_page(kind: str, title: str, body: str) -> bytes:
         body: its content, as HTML.
     """
     return fill("page", kind=kind, title=html.escape(title), body=body).encode()
-
-
-def element(tag: str, text: str, kind: str = "") -> str:
-    """An element with a text that is escaped, and its class."""
-    return f"<{tag}{f' class={kind}' if kind else ''}>{html.escape(text)}</{tag}>"

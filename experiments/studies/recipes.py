@@ -18,7 +18,6 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
@@ -39,7 +38,7 @@ def versions(name: str) -> str:
     return ", ".join(f"{package} {version}" for package, version in found.items()) or "no library"
 
 
-def run_recipe(name: str) -> list[dict[str, Any]]:
+def run_recipe(name: str) -> list[dict[str, object]]:
     """Run the scripts that a page links to, and return their rows.
 
     Raises:

@@ -23,7 +23,6 @@ from collections.abc import Iterable
 from itertools import combinations, islice, permutations
 from math import comb
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -32,7 +31,6 @@ from rich.progress import track
 from scipy import stats
 
 from four_seasons_env.engine.deals import TEST, deck_text
-from four_seasons_env.engine.moves import Move
 from four_seasons_env.experiments.folders import ROOT, write_csv, write_json
 from four_seasons_env.experiments.play import play_games
 from four_seasons_env.experiments.players import Player, find_players
@@ -91,7 +89,7 @@ def game_of(opening: Opening, rules: Rules) -> Game:
     return Game(rules, deck=deck_text((*opening, 0, *rest)))
 
 
-def exact_value(game: Game, move: Move | str | None = None, *, known: Known) -> float:
+def exact_value(game: Game, move: str | None = None, *, known: Known) -> float:
     """The exact value of a position, or of a move in it; a MemoryError above `MEMORY`."""
     value = fair_value(game, move, max_positions=2**62, memory=MEMORY, known=known).value
     if value is None:
@@ -99,7 +97,7 @@ def exact_value(game: Game, move: Move | str | None = None, *, known: Known) -> 
     return value
 
 
-def regret_of(game: Game, moves: Iterable[Move | str], known: Known) -> float:
+def regret_of(game: Game, moves: Iterable[str], known: Known) -> float:
     """The regret of a game.
 
     Args:
@@ -140,11 +138,11 @@ def optimum(rules: Rules, counts: dict[Opening, int], known: Known) -> dict[str,
     return {"openings": every, "valued": len(values), "optimum": mean, "low": low, "high": high}
 
 
-def regrets(player: Player, rules: Rules, deals: list[int], known: Known) -> dict[str, Any]:
+def regrets(player: Player, rules: Rules, deals: list[int], known: Known) -> dict[str, object]:
     """A row for an agent: games won, and regret."""
     results = play_games(player, rules, deals)
     found = np.array([regret_of(each.start(), each.moves, known) for each in results["game"]])
-    row: dict[str, Any] = {"rules": rules.name, "agent": player.agent, "kind": player.kind}
+    row: dict[str, object] = {"rules": rules.name, "agent": player.agent, "kind": player.kind}
     row |= {"deals": len(deals), "win_rate": results["won"].mean(), "regret": found.mean()}
     return row | dict(zip(("regret_low", "regret_high"), interval(found), strict=True))
 
@@ -159,7 +157,7 @@ def main() -> None:
     parser.add_argument("--optima", type=Path, default=OPTIMA)
     parser.add_argument("--out", type=Path, default=ROOT / "docs/results/small-games.csv")
     run = parser.parse_args()
-    games, rows = json.loads(OPTIMA.read_text())["games"], list[dict[str, Any]]()
+    games, rows = json.loads(OPTIMA.read_text())["games"], list[dict[str, object]]()
     for name in run.rules:
         rules, known = SMALL[name], Known()
         agents = [each.replace("RULES", name) for each in run.agents]
