@@ -225,6 +225,6 @@ def in_lines(name: str, room: int = 23) -> str:
     return "\n".join(line for part in parts for line in textwrap.wrap(part, room))
 
 
-def percent(share: float, _: int) -> str:
-    """A share as the text of a tick, which Matplotlib numbers."""
+def percent(share: float, _: float) -> str:
+    """A share as the text of a tick; Matplotlib passes its place, too."""
     return f"{100 * share:g}%"

@@ -31,9 +31,7 @@ from rich.progress import track
 from scipy import stats
 
 from four_seasons_env.engine.deals import TEST, deck_text
-from four_seasons_env.experiments.folders import ROOT, write_csv, write_json
-from four_seasons_env.experiments.play import play_games
-from four_seasons_env.experiments.players import Player, find_players
+from four_seasons_env.experiments import folders, play, players
 from four_seasons_env.game import Game
 from four_seasons_env.optima import OPTIMA
 from four_seasons_env.rules import SMALL, Rules
@@ -138,9 +136,11 @@ def optimum(rules: Rules, counts: dict[Opening, int], known: Known) -> dict[str,
     return {"openings": every, "valued": len(values), "optimum": mean, "low": low, "high": high}
 
 
-def regrets(player: Player, rules: Rules, deals: list[int], known: Known) -> dict[str, object]:
+def regrets(
+    player: players.Player, rules: Rules, deals: list[int], known: Known
+) -> dict[str, object]:
     """A row for an agent: games won, and regret."""
-    results = play_games(player, rules, deals)
+    results = play.play_games(player, rules, deals)
     found = np.array([regret_of(each.start(), each.moves, known) for each in results["game"]])
     row: dict[str, object] = {"rules": rules.name, "agent": player.agent, "kind": player.kind}
     row |= {"deals": len(deals), "win_rate": results["won"].mean(), "regret": found.mean()}
@@ -155,22 +155,22 @@ def main() -> None:
     parser.add_argument("--agents", nargs="*", default=[])
     parser.add_argument("--games", type=int, default=100)
     parser.add_argument("--optima", type=Path, default=OPTIMA)
-    parser.add_argument("--out", type=Path, default=ROOT / "docs/results/small-games.csv")
+    parser.add_argument("--out", type=Path, default=folders.ROOT / "docs/results/small-games.csv")
     run = parser.parse_args()
     games, rows = json.loads(OPTIMA.read_text())["games"], list[dict[str, object]]()
     for name in run.rules:
         rules, known = SMALL[name], Known()
         agents = [each.replace("RULES", name) for each in run.agents]
-        players = find_players(agents, rules, ["deterministic"])
+        able = players.find_players(agents, rules, ["deterministic"])
         counts = openings(rules, run.openings)
         games[name] = optimum(rules, counts, known)
         # The first test deals with these openings.
         deals = (deal for deal in TEST if opening_of(Game(rules, deal)) in counts)
-        chosen = list(islice(deals, run.games if players else 0))
-        rows += [regrets(player, rules, chosen, known) for player in players]
-    write_json(run.optima, {"games": games})
+        chosen = list(islice(deals, run.games))
+        rows += [regrets(player, rules, chosen, known) for player in able]
+    folders.write_json(run.optima, {"games": games})
     if rows:
-        write_csv(run.out, pd.DataFrame(rows))
+        folders.write_csv(run.out, pd.DataFrame(rows))
 
 
 if __name__ == "__main__":
