@@ -4,8 +4,6 @@ An interrupted or extended run works only on the blocks that are not done. A `Ga
 of a comparison, which one player plays.
 """
 
-from __future__ import annotations
-
 import contextlib
 import functools
 import sys

@@ -1,7 +1,5 @@
 """Common parts of all commands: flags from a dataclass, one line after an error or Ctrl-C."""
 
-from __future__ import annotations
-
 import functools
 import importlib
 import shlex

@@ -7,8 +7,6 @@ Every agent plays every deal, many deals in lockstep, and sees only public infor
 started again, it plays only the missing blocks of deals.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal

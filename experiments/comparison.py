@@ -6,8 +6,6 @@ by agents, rule sets and deals. Its seed, its version and the weights of its age
 The ceiling is what a player who sees every card could win; a census solves the deals one by one.
 """
 
-from __future__ import annotations
-
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any

@@ -7,8 +7,6 @@ random weights, compares it with the heuristic and a beginner's list on the 10,0
 writes a report.
 """
 
-from __future__ import annotations
-
 import time
 from dataclasses import dataclass
 from pathlib import Path

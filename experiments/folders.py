@@ -12,8 +12,6 @@ checkpoints/    the last checkpoint, for `--resume`: written between two updates
 done.json       the outcome, written at the end of the run
 """
 
-from __future__ import annotations
-
 import importlib.metadata
 import json
 import os

@@ -5,8 +5,6 @@ does not count. Workers import this file to play validation deals, so it imports
 the log begins.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """Play an agent on many deals in lockstep, fairly: it never sees the true order of the stock."""
 
-from __future__ import annotations
-
 import functools
 import random
 import sys

@@ -1,7 +1,5 @@
 """Players of a comparison: names such as "ppo=maskable_ppo:runs/a" as `Player`s."""
 
-from __future__ import annotations
-
 import functools
 import hashlib
 import re

@@ -4,8 +4,6 @@ Plots are narrow, so that their text is readable on a phone. An agent has the sa
 Matplotlib's own defaults hold for them, not the settings of the user.
 """
 
-from __future__ import annotations
-
 import re
 import textwrap
 from collections.abc import Iterable, Iterator, Mapping

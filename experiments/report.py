@@ -8,8 +8,6 @@ in the first folder. Every number comes from the files in the folders. A CSV fil
 `steps` and `win_rate` gives the learning curve of a training of your own.
 """
 
-from __future__ import annotations
-
 import base64
 import html
 import io

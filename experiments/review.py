@@ -11,8 +11,6 @@ game (`four_seasons_env.records`):
 `--gif game.gif` animates the game, with or without a page.
 """
 
-from __future__ import annotations
-
 import json
 import time
 from bisect import bisect_left

@@ -11,8 +11,6 @@ multiple of it may be subtracted from a result. The multiple that leaves the lea
 control variate) is fitted on other deals than it corrects, so the corrected result keeps its mean.
 """
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Sequence
 from itertools import combinations

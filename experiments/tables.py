@@ -1,7 +1,5 @@
 """Results as text: cells of tables; tables on the terminal, in Markdown and LaTeX; HTML pages."""
 
-from __future__ import annotations
-
 import html
 import re
 from collections.abc import Mapping, Sequence

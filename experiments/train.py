@@ -9,8 +9,6 @@ planner learns the same as in an uninterrupted run; other agents start new games
 `four_seasons_env.experiments.folders` describes the files of a run.
 """
 
-from __future__ import annotations
-
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path

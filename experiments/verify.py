@@ -9,8 +9,6 @@ results.csv. Differences are printed; if there are any, the exit status is 1.
 docs/reference/protocol.md lists what a replay cannot prove.
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ A `Pool` lives as long as a run and gets many small tasks whose return values it
 load and compile only once.
 """
 
-from __future__ import annotations
-
 import importlib
 import logging
 import os

@@ -8,8 +8,6 @@ rate is the median of several windows. The slowest and the fastest window show t
 machine; the rate per CPU-second does not depend on other programs.
 """
 
-from __future__ import annotations
-
 import argparse
 import time
 from collections.abc import Callable, Iterator, Sequence

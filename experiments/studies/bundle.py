@@ -9,8 +9,6 @@ A planner's card also gets the constant that its chances need (`agents.planner.c
 its own games on validation deals.
 """
 
-from __future__ import annotations
-
 import argparse
 import dataclasses
 from pathlib import Path

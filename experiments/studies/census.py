@@ -10,8 +10,6 @@ deals, and open deals again if they now get more time:
 lies between the share won and one minus the share lost.
 """
 
-from __future__ import annotations
-
 import functools
 from dataclasses import dataclass, field
 from pathlib import Path

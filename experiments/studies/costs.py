@@ -5,8 +5,6 @@
 Every measurement is a new process. Writes a row for each, for docs/results.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import resource

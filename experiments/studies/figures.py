@@ -6,8 +6,6 @@ Other pictures: `four-seasons review --agent planner --deal 17 --gif docs/pictur
 photographs of the pages that `four-seasons play` and `four-seasons review` show.
 """
 
-from __future__ import annotations
-
 import argparse
 from pathlib import Path
 

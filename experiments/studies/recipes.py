@@ -7,8 +7,6 @@ docs/recipes/requirements/sb3.txt`), best in a virtual environment per recipe, b
 need conflicting versions. A script prints a line of JSON for each agent that it has trained.
 """
 
-from __future__ import annotations
-
 import argparse
 import importlib.metadata
 import json

@@ -14,8 +14,6 @@ weights; RULES in a path stands for the name of the game.
 Writes four_seasons_env/data/small_games.json, and with agents docs/results/small-games.csv.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 from collections import Counter
