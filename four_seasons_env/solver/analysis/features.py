@@ -7,8 +7,6 @@ Some look at when cards can go up: not before those before them in their suit ha
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from four_seasons_env.engine.deals import NO_CARD
@@ -58,113 +56,77 @@ WIDE_WEIGHTS = np.array([
 _2, _3 = np.uint64(2), np.uint64(3)
 
 
-class Walk(NamedTuple):
-    """Features of the order of the waste, over the cards from its top down to some card.
+@inlined
+def _wait_of(place, dealt, frame):
+    """Deals until a card can go up, as far as the stock decides it (FRAME field `ready`)."""
+    return max(np.int64(frame.ready[place]) - dealt, 0)
+
+
+@inlined
+def _score_waste(g, tableau, stock, up, needed, frame, weights):
+    """The part of the score that does not depend on how the tableau is arranged.
 
     The waste is played off in thought, with the whole stock at hand in any order. A card that still
     cannot go up must be parked in the tableau. The cards of tableau and waste that cannot have gone
     up by then must fit into the piles together with it. All cards reached so far count as hosts,
     which is generous. So the piles needed at the worst moment are a bound that can prove a loss.
-    """
-
-    size: np.int64  # cards
-    above_next: np.int64  # this and the next: the features of these names
-    inversions: np.int64
-    suit_inversions: np.int64
-    worst: np.int64
-    parked: np.int64
-    delay: np.int64  # the feature waste_delay; the next ones are named in the same way
-    late: np.int64
-    wait: np.int64
-    above: np.uint64  # bit set of these cards
-    lying: np.uint64  # bit set: they and the tableau
-    reached: np.uint64  # bit set: they, the tableau and the stock
-    never: np.uint64  # bit set of cards that cannot have gone up by now
-
-
-@inlined
-def start_walk(tableau, stock, up, needed, frame):
-    """The walk before the first card.
 
     Args:
         tableau: bit set of cards, as ``stock`` and ``up``.
         needed: piles that the tableau's cards need at least.
+
+    Returns:
+        The score, and the piles needed at the worst moment.
     """
-    reached = tableau | stock
-    never = never_up(frame.cards & ~up, reached | up)
-    zero = np.int64(0)
-    return Walk(
-        zero, zero, zero, zero, needed, zero, zero, zero, zero, ZERO, tableau, reached, never
-    )  # fmt: skip
-
-
-@inlined
-def wait_of(place, dealt, frame):
-    """Deals until a card can go up, as far as the stock decides it."""
-    return max(np.int64(frame.ready[place]) - dealt, 0)
-
-
-@inlined
-def pass_card(walk, place, up, ready, dealt, frame):
-    """The walk after the next card.
-
-    Args:
-        place: of the card (FRAME field ``place``), uint64.
-        up: bit set of cards; ``ready`` are those that the foundations take next.
-        dealt: cards dealt, int64.
-    """
-    bit = ONE << place
-    suit = SUIT << (place & _3)
-    higher = walk.above & ~((ONE << (FOUR * ((place >> _2) + ONE))) - ONE)
-    above_next = walk.above_next + (walk.size if bit & ready else 0)
-    lying, reached, never = walk.lying | bit, walk.reached | bit, walk.never
-    own = never & suit
-    worst, parked = walk.worst, walk.parked
-    # If this is the lowest card of its suit that was out of reach (x & -x is the lowest bit), all
-    # below it can be up by now, and it goes up too. It may free other cards above it.
-    if own & (~own + ONE) == bit:
-        never = never_up(frame.cards & ~up, reached | up)
-    else:
-        parked += 1
-        # The card has just moved and lies uncovered, so it hosts none.
-        worst = max(worst, piles_needed(lying & never, reached ^ bit, frame))
-    wait = wait_of(place, dealt, frame)
-    longer = max(walk.wait - wait, 0)
-    inversions = walk.inversions + np.int64(popcount(higher))
-    suit_inversions = walk.suit_inversions + np.int64(popcount(higher & suit))
-    return Walk(
-        walk.size + 1, above_next, inversions, suit_inversions, worst, parked,
-        walk.delay + longer, walk.late + (longer > 0), max(walk.wait, wait),
-        walk.above | bit, lying, reached, never,
-    )  # fmt: skip
-
-
-@inlined
-def score_walk(walk, up, needed, lowest, weights):
-    """The part of the score that does not depend on how the tableau is arranged.
-
-    Args:
-        lowest: the feature.
-    """
-    return (
-        weights[0] * walk.size
+    ready, dealt = next_cards(up), np.int64(g.dealt)
+    size = above_next = inversions = suit_inversions = parked = delay = late = longest = 0
+    worst, above = needed, ZERO  # bit set of the waste cards so far
+    never = never_up(frame.cards & ~up, tableau | stock | up)
+    card = g.top[WASTE]
+    while card != NO_CARD:
+        place = np.uint64(frame.place[card])
+        bit, suit = ONE << place, SUIT << (place & _3)
+        higher = above & ~((ONE << (FOUR * ((place >> _2) + ONE))) - ONE)
+        inversions += np.int64(popcount(higher))
+        suit_inversions += np.int64(popcount(higher & suit))
+        above_next += size if bit & ready else 0
+        own = never & suit
+        # If this is the lowest card of its suit that was out of reach (x & -x is the lowest bit),
+        # all below it can be up by now, and it goes up too. It may free other cards above it.
+        if own & (~own + ONE) == bit:
+            never = never_up(frame.cards & ~up, tableau | stock | above | bit | up)
+        else:
+            parked += 1
+            # The card has just moved and lies uncovered, so it hosts none.
+            lying, hosts = tableau | above | bit, tableau | stock | above
+            worst = max(worst, piles_needed(lying & never, hosts, frame))
+        wait = _wait_of(place, dealt, frame)
+        delay += max(longest - wait, 0)
+        late += longest > wait
+        longest = max(longest, wait)
+        above |= bit
+        size += 1
+        card = g.below[card]
+    score = (
+        weights[0] * size
         + weights[2] * np.int64(popcount(up))
-        + weights[3] * walk.above_next
+        + weights[3] * above_next
         + weights[5] * needed
-        + weights[6] * walk.inversions
-        + weights[7] * walk.suit_inversions
-        + weights[8] * walk.worst
-        + weights[9] * walk.parked
-        + weights[10] * lowest
-        + weights[12] * walk.delay
-        + weights[13] * walk.late
-        + weights[14] * walk.wait
+        + weights[6] * inversions
+        + weights[7] * suit_inversions
+        + weights[8] * worst
+        + weights[9] * parked
+        + weights[10] * min(g.level[0], g.level[1], g.level[2], g.level[3])
+        + weights[12] * delay
+        + weights[13] * late
+        + weights[14] * longest
     )
+    return score, worst
 
 
 @jit
 def score_position(g, rule, frame, weights):
-    """A position's score, and whether it is seen to be lost (`Walk`)."""
+    """A position's score, and whether it is seen to be lost (`_score_waste`)."""
     up = cards_up(g.level)
     ready = next_cards(up)
     stock = ZERO
@@ -186,19 +148,13 @@ def score_position(g, rule, frame, weights):
             if bit & ready:
                 covered += depth
             depth += 1
-            wait = wait_of(frame.place[card], dealt, frame)
+            wait = _wait_of(frame.place[card], dealt, frame)
             late += longest > wait
             longest = max(longest, wait)
             card = g.below[card]
         waits += longest
     needed = piles_needed(tableau, tableau, frame)
-    walk = start_walk(tableau, stock, up, needed, frame)
-    card = g.top[WASTE]
-    while card != NO_CARD:
-        walk = pass_card(walk, np.uint64(frame.place[card]), up, ready, dealt, frame)
-        card = g.below[card]
-    lowest = min(g.level[0], g.level[1], g.level[2], g.level[3])
-    score = score_walk(walk, up, needed, lowest, weights)
+    score, worst = _score_waste(g, tableau, stock, up, needed, frame, weights)
     score += weights[1] * piles + weights[4] * tops / rule.ranks + weights[11] * covered
     score += weights[15] * late + weights[16] * waits
-    return score, frame.one_way and walk.worst > rule.piles
+    return score, frame.one_way and worst > rule.piles
