@@ -216,15 +216,10 @@ class RunningGames(abc.ABC):
             dealt: with NEXT_STEP, the games that were not to step.
             out: the observations.
         """
-        chosen = dealt
-        if self._autoreset == stepping.SAME_STEP:
-            chosen, own = self.done, self._buffers
-            own.dealt[chosen] = True
-            own.final_episodes[chosen] = self.episodes[chosen]
-            own.final_masks[chosen] = self.masks[chosen]
-            own.final_observations[chosen] = out[chosen]
+        at_once = self._autoreset == stepping.SAME_STEP
+        chosen = self.done if at_once else dealt
         if np.any(chosen):
-            self._write(chosen, stepping.DEAL)
+            self._write(chosen, stepping.END if at_once else stepping.DEAL)
             self._observe_some(chosen, out)
 
     def finals(self, copy: bool) -> tuple[NDArray[Any], ...]:
@@ -426,7 +421,9 @@ class Batch(RunningGames):
         show_all(self._buffers.counts, self._settings.shares, out)
 
     def _observe_some(self, chosen: NDArray[np.bool_], out: NDArray[Any]) -> None:
-        stepping.show_some(self._buffers.counts, self._settings.shares, out, chosen)
+        rows = out[chosen]
+        show_all(self._buffers.counts[chosen], self._settings.shares, rows)
+        out[chosen] = rows
 
     def _refuse_illegal(self, index: int, action: int, where: str) -> None:
         game = Game.from_own_record(self.games[index], self.rules)

@@ -232,7 +232,7 @@ def step_all(bundle, what, actions, out):
     is compiled once.
 
     Args:
-        what: STEP; or BEGIN, DEAL or CONSIDER.
+        what: STEP; or BEGIN, DEAL, END or CONSIDER.
         actions: int64 (n,); or 1 for each chosen game, 0 for the others.
         out: float32 (n, slots), or uint8 for `places`; written for STEP.
 
@@ -321,11 +321,3 @@ def _take_actions(bundle, first, last, actions):
         done[i] = terminated[i] or truncated[i]
         ended += done[i]
     return ended, idle
-
-
-@jit
-def show_some(counts, shares, out, chosen):
-    """Write the observations of the chosen games."""
-    for i in range(len(chosen)):
-        if chosen[i]:
-            show_all(counts[i : i + 1], shares, out[i : i + 1])
