@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from four_seasons_env.arguments import nearest
-from four_seasons_env.engine.deals import NO_CARD, check_deal, check_seed, parse_deck
-from four_seasons_env.engine.kernel import GAME
+from four_seasons_env.engine.deals import check_deal, check_seed
+from four_seasons_env.engine.kernel import GAME, compile_rules, start_all
 from four_seasons_env.game import Game
 from four_seasons_env.rules import Rules
 
@@ -24,9 +24,7 @@ RESET_MASK = "reset_mask"
 def read_options(
     options: dict[str, Any] | None, rules: Rules, count: int | None = None
 ) -> NDArray[Any] | None:
-    """The games that reset options ask for, as a GAME array of shape (n,).
-
-    A record holds a deal's number only, or deal -1 and a deck, or a whole position.
+    """The positions that reset options ask for, as a GAME array of shape (n,).
 
     Args:
         options: see `GameEnv.reset` and `GameVectorEnv.reset`.
@@ -58,12 +56,12 @@ def read_options(
     asked = np.zeros(count or 1, GAME)
     if named == ["game"]:
         asked[:] = _read_games(value, rules, count)
-    elif named == ["deal"]:
-        asked["deal"] = _read_deals(value, count)
+    elif named == ["deck"]:
+        asked[:] = Game(rules, deck=value).record
     else:
-        asked["deal"] = -1
-        asked["deck"] = NO_CARD
-        asked["deck"][:, : rules.cards] = parse_deck(value, rules.ranks)
+        deals = np.empty(len(asked), np.int64)
+        deals[:] = _read_deals(value, count)
+        start_all(asked, compile_rules(rules), deals)
     return asked
 
 

@@ -133,29 +133,20 @@ class RunningGames(abc.ABC):
     def reset(
         self, asked: NDArray[Any] | None = None, chosen: NDArray[np.bool_] | None = None
     ) -> None:
-        """Start an episode in every game, or in each chosen one.
+        """Start an episode in every game, or in each chosen one; the first time, in every game.
 
         Args:
             asked: what `options.read_options` returns; None for the next training deals.
             chosen: bool of shape (n,).
-
-        Raises:
-            gymnasium.error.ResetNeeded: if the first reset is not of all games.
         """
-        if chosen is None or chosen.all():
-            chosen = self._all
-        else:
-            self.check_started()
+        chosen = self._all if chosen is None else chosen
         self.started = True
         self.done[chosen] = False  # else the first step would be refused, or would deal again
         if asked is None:
             self._write(chosen, stepping.DEAL)
-            return
-        # Only the deal or the deck of a record counts, unless it is a position.
-        self.games[chosen] = asked[chosen]
-        is_position = asked["deck_size"] > 0
-        stepping.lay_out_asked(self.games, self.rule, chosen & ~is_position)
-        self._write(chosen, stepping.BEGIN)
+        else:
+            self.games[chosen] = asked[chosen]
+            self._write(chosen, stepping.BEGIN)
 
     def check_started(self) -> None:
         """Check that there has been a reset.

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from four_seasons_env.engine.deals import TRAIN_FROM, next_deal
 from four_seasons_env.engine.jit import inlined, jit, merged
-from four_seasons_env.engine.kernel import is_won, lay_out, start
+from four_seasons_env.engine.kernel import is_won, start
 from four_seasons_env.engine.repeats import play_on, start_run, write_mask
 from four_seasons_env.engine.threads import finish, take
 from four_seasons_env.observations import encode, refresh, show_all
@@ -129,17 +129,6 @@ def deal_next(i, buffers, rule):
     if len(buffers.choices):
         deal = buffers.choices[(deal - TRAIN_FROM) % len(buffers.choices)]
     start(buffers.games[i], rule, deal)
-
-
-@jit
-def lay_out_asked(games, rules, chosen):
-    """Lay out the deal in each chosen game's ``deal`` field; if that is -1, its deck."""
-    for i in range(len(chosen)):
-        if chosen[i]:
-            if games[i].deal >= 0:
-                start(games[i], rules[0], games[i].deal)
-            else:  # `parse_deck` has checked the deck
-                lay_out(games[i], rules[0])
 
 
 @merged
