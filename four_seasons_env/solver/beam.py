@@ -331,10 +331,7 @@ class Beam:
         if entries > len(self._arrays.keys):
             self._new_table(entries)
         else:
-            for first in range(0, len(self._arrays.keys), _ROWS):
-                self._arrays.keys[first : first + _ROWS] = 0
-                self._arrays.counts[first : first + _ROWS] = 0
-                yield SEARCHING
+            self._arrays.keys[:] = self._arrays.counts[:] = 0
         for first in range(0, size, _ROWS):
             _enter(self._problem, self._arrays, first, min(first + _ROWS, size))
             yield SEARCHING
@@ -441,8 +438,5 @@ def _take(
 def _longer(arrays: Sequence[NDArray[Any]]) -> Generator[int, None, list[NDArray[Any]]]:
     """Arrays of twice the length that start with the same rows."""
     larger = [np.empty(2 * len(array), array.dtype) for array in arrays]
-    for target, array in zip(larger, arrays, strict=True):
-        for first in range(0, len(array), _ROWS):
-            target[first : first + _ROWS][: len(array) - first] = array[first : first + _ROWS]
-            yield SEARCHING
+    yield from _take(larger, arrays, np.arange(len(arrays[0])))
     return larger
