@@ -225,7 +225,7 @@ class NextDealBatch(RunningGames):
         self.played = np.full((count, stepping.LONGEST), -1, np.int16)
         # int16 and uint8 are wide enough: a search holds at most 2^14 positions
         # (`search.new_search`), and no rule set has 256 moves.
-        held = stepping.held(settings.expansions) + 1
+        held = int(HELD * settings.expansions) + 1
         self._buffers = stepping.NextDealBuffers(
             **self._common_buffers(),
             observations=self.observations,
@@ -236,13 +236,6 @@ class NextDealBatch(RunningGames):
             played=self.played,
         )
         self._share_buffers()
-
-    def reset(
-        self, asked: NDArray[Any] | None = None, chosen: NDArray[np.bool_] | None = None
-    ) -> None:
-        """See `RunningGames.reset`; no action has played any moves."""
-        super().reset(asked, chosen)
-        self.played[... if chosen is None else chosen] = -1
 
     def spaces(self) -> tuple[gym.Space[Any], gym.spaces.Discrete]:
         """See `RunningGames.spaces`."""

@@ -105,15 +105,10 @@ class Scratch(NamedTuple):
     path: NDArray[np.int64]  # (LONGEST,)
 
 
-def held(expansions: int) -> int:
-    """Positions that a search with this many expansions may hold."""
-    return int(HELD * expansions)
-
-
 def new_scratch(rules: Rules, candidates: int, expansions: int) -> Scratch:
     """Buffers for searches of up to this many expansions."""
     return Scratch(
-        new_search(rules, max(held(expansions), 2)),
+        new_search(rules, max(int(HELD * expansions), 2)),
         np.zeros(1, SHOWN),
         new_masks(1, rules)[0],
         np.zeros(candidates, np.int64),
@@ -264,9 +259,9 @@ def _write(i, bundle, what):
         _copy(i, buffers.observations, buffers.final_observations)
     if what in (DEAL, END):
         deal_next(i, buffers, rule)
-    if what == CONSIDER:
+    if what != END:  # with the end of an episode, the moves of its last action are reported
         buffers.played[i] = -1
-    else:
+    if what != CONSIDER:
         start_episode(buffers.games[i], rule, buffers.episodes[i])
     _advance(i, bundle, what != CONSIDER)
 
