@@ -46,6 +46,9 @@ STATE = np.dtype(
         ("expanded", "i8"),  # positions of this layer that have been expanded
         ("positions", "i8"),  # positions made by a move, in all
         ("status", "i8"),
+        ("last", "i8"),  # positions made, in all, at which the search stops
+        ("most", "i8"),  # positions of this layer to expand
+        ("arrangements", "i8"),  # positions kept that have the same cards in the tableau
         ("left_out", "b1"),  # something was left out: not winning proves nothing
     ],
     align=True,
@@ -70,23 +73,6 @@ def layer_of(g):
     return -64 * np.int64(g.redeals) - kernel.stock_size(g)
 
 
-class Problem(NamedTuple):
-    """The constants of a search."""
-
-    rules: NDArray[np.void]  # RULE (1,)
-    frames: NDArray[np.void]  # FRAME (1,)
-    weights: NDArray[np.float64]  # (features,) of `score_position`
-
-
-class Limits(NamedTuple):
-    """Where a slice of a search stops."""
-
-    arrangements: int  # positions kept that have the same cards in the tableau
-    layer: int  # positions of the layer to expand, in all
-    quota: int  # positions to expand in this slice
-    last: int  # positions made, in all, at which the search stops
-
-
 class Positions(NamedTuple):
     """Positions, their scores, and the lines that lead to them."""
 
@@ -97,8 +83,11 @@ class Positions(NamedTuple):
 
 
 class BeamArrays(NamedTuple):
-    """The buffers of a search; `STATE` says how much of it is in use."""
+    """The arrays of a search; `STATE` says how much of each buffer is in use."""
 
+    rules: NDArray[np.void]  # RULE (1,)
+    frames: NDArray[np.void]  # FRAME (1,)
+    weights: NDArray[np.float64]  # (features,) of `score_position`
     state: NDArray[np.void]  # STATE (1,)
     pool: Positions  # of this layer
     heap: NDArray[np.int64]  # (n,) those of the pool that wait to be expanded
@@ -159,17 +148,17 @@ def _play_safe_and_note(g, rule, frame, state, lines, line):
 
 
 @jit
-def expand(problem, limits, arrays):
+def expand(arrays):
     """Expand positions of a layer, the best first, and set the state's status."""
     # Taken out of their tuples once: inside the loop that costs time.
-    state, rule, frame = arrays.state[0], problem.rules[0], problem.frames[0]
+    state, rule, frame = arrays.state[0], arrays.rules[0], arrays.frames[0]
     games, scores, ends, _ = arrays.pool
     later_games, later_scores, later_ends, later_layers = arrays.later
     heap, lines, keys, counts = arrays.heap, arrays.lines, arrays.keys, arrays.counts
-    words, weights = arrays.words, problem.weights
+    words, weights = arrays.words, arrays.weights
     state.status = SEARCHING
-    for _ in range(limits.quota):
-        if state.heap == 0 or state.expanded == limits.layer:
+    for _ in range(_SLICE):
+        if state.heap == 0 or state.expanded == state.most:
             state.left_out |= state.heap > 0
             state.status = _LAYER_DONE
             return
@@ -199,8 +188,8 @@ def expand(problem, limits, arrays):
             before = state.lines  # to forget the line of a position that is not kept
             # The budget is spent and the solver gives up, so this position may stay half
             # expanded. A search that continued here would miss the rest of its moves.
-            if state.positions > limits.last:
-                state.positions = limits.last
+            if state.positions > state.last:
+                state.positions = state.last
                 state.left_out = True
                 return
             line = _note_move(state, lines, ends[here], move)
@@ -216,7 +205,7 @@ def expand(problem, limits, arrays):
             state.entered += 1
             # Arrangements of the same cards mostly share their fate. A few of each leave room
             # for positions with other cards.
-            if arrangements > limits.arrangements:
+            if arrangements > state.arrangements:
                 state.left_out = True
                 state.lines = before
                 continue
@@ -241,12 +230,12 @@ def expand(problem, limits, arrays):
 
 
 @jit
-def _enter(problem, arrays, first, last):
+def _enter(arrays, first, last):
     """Enter positions that a layer starts with, by their rows, into its heap and table."""
     arrays.state[0].layer = layer_of(arrays.pool.games[first])
     # In the table too, so that a move that leads back to one of them is recognized.
     for i in range(first, last):
-        _meet(arrays.pool.games[i], problem.rules[0], arrays.keys, arrays.counts)
+        _meet(arrays.pool.games[i], arrays.rules[0], arrays.keys, arrays.counts)
         push(arrays.heap, i, arrays.pool.scores, i)
 
 
@@ -270,12 +259,14 @@ class Beam:
         self._arrangements = arrangements if width else _ALL
         self._memory = root.memory
         self._all_moves = all_moves(root.rules)
-        self._problem = Problem(kernel.compile_rules(root.rules), root.frames, weights)
         # Small at first, because many deals need little; large enough for several expansions. So an
         # array that has no room for one more is full enough for `_make_room` to double it.
         room = 4 * len(self._all_moves) + 8 * min(self._width, 100)
         entries = 1 << (8 * room - 1).bit_length()
         self._arrays = BeamArrays(
+            kernel.compile_rules(root.rules),
+            root.frames,
+            weights,
             np.zeros(1, STATE),
             _new_positions(room),
             np.empty(room, np.int64),
@@ -288,7 +279,6 @@ class Beam:
         pool = self._arrays.pool
         pool.games[0], pool.scores[0], pool.ends[0] = root.record, 0.0, -1
         self._state["pool"] = 1
-        self._last = 0  # positions made, in all, at which the present call stops
         self._steps = self._search()
 
     @property
@@ -302,7 +292,7 @@ class Beam:
 
     def go_on(self, positions: int = ANY_NUMBER) -> int:
         """Continue the search (`solving.Method`). It is undecided if it has no room."""
-        self._last = self.positions + positions
+        self._state["last"] = self.positions + positions
         return next(self._steps)
 
     def _search(self) -> Iterator[int]:
@@ -333,21 +323,18 @@ class Beam:
         else:
             self._arrays.keys[:] = self._arrays.counts[:] = 0
         for first in range(0, size, _ROWS):
-            _enter(self._problem, self._arrays, first, min(first + _ROWS, size))
+            _enter(self._arrays, first, min(first + _ROWS, size))
             yield SEARCHING
         state["heap"] = state["entered"] = size
         state["expanded"] = 0
         state["status"] = SEARCHING
 
     def _expand(self) -> None:
-        left = -int(self._state["layer"])  # cards in the stock; more where a redeal is left
-        limits = Limits(
-            self._arrangements if left > _LATE else _ALL,
-            self._width * (_LIMIT if left > 1 else _LAST_LIMIT),
-            _SLICE,
-            self._last,
-        )
-        expand(self._problem, limits, self._arrays)
+        state = self._state
+        left = -int(state["layer"])  # cards in the stock; more where a redeal is left
+        state["arrangements"] = self._arrangements if left > _LATE else _ALL
+        state["most"] = self._width * (_LIMIT if left > 1 else _LAST_LIMIT)
+        expand(self._arrays)
 
     def _take_next_layer(self) -> Iterator[int]:
         """Take the positions of the next layer, the best of them, out of the later ones."""

@@ -79,7 +79,8 @@ def _score_waste(g, tableau, stock, up, needed, frame, weights):
         The score, and the piles needed at the worst moment.
     """
     ready, dealt = next_cards(up), np.int64(g.dealt)
-    size = above_next = inversions = suit_inversions = parked = delay = late = longest = 0
+    size = above_next = parked = delay = late = longest = 0
+    inversions = suit_inversions = np.int64(0)
     worst, above = needed, ZERO  # bit set of the waste cards so far
     never = never_up(frame.cards & ~up, tableau | stock | up)
     card = g.top[WASTE]
