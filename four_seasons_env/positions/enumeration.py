@@ -206,24 +206,15 @@ def find_stops(
     takes = np.array([move.source == STOCK for move in moves])
     path = np.zeros(DEEPEST + 1, np.int64)
     found = []
-    rows = np.argsort(-search.worths[:count], kind="stable")
-    for row, at, turn in zip(rows.tolist(), *_turns(search, rows).tolist(), strict=True):
-        turns = [turn]
-        if at == row:
+    for row in np.argsort(-search.worths[:count], kind="stable").tolist():
+        if (turn := int(search.turns[row])) > 0:  # see `turn_at`
+            at, turns = int(search.parents[row]), [turn]
+        else:
             legal = search.masks[row].view(np.int8)[: len(moves)]
-            turns = np.flatnonzero(legal & takes).tolist()
+            at, turns = row, np.flatnonzero(legal & takes).tolist()
         length = write_path(at, search.parents, search.moves, path) if turns else 0
         found += [
             (search.positions[at : at + 1].copy(), [moves[i] for i in path[:length]], moves[each])
             for each in turns
         ]
     return found
-
-
-@jit
-def _turns(search, rows):
-    """`turn_at` for each row; int64 of shape (2, n)."""
-    turns = np.zeros((2, len(rows)), np.int64)
-    for i in range(len(rows)):
-        turns[0, i], turns[1, i] = turn_at(search, rows[i])
-    return turns
