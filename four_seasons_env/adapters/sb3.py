@@ -7,7 +7,6 @@ Examples:
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 import gymnasium as gym
@@ -122,10 +121,6 @@ class FourSeasonsVecEnv(VecEnv):
         """The legal moves as a bool array of shape (n, A)."""
         return self.venv.action_masks()
 
-    def _index_list(self, indices: VecEnvIndices) -> list[int]:
-        chosen: Iterable[int] = self._get_indices(indices)
-        return list(chosen)
-
     def has_attr(self, attr_name: str) -> bool:
         """Whether `get_attr` returns it, also before the first reset."""
         return attr_name in dir(OneOfMany(self.venv, 0))
@@ -134,8 +129,8 @@ class FourSeasonsVecEnv(VecEnv):
         """An attribute of each game (`OneOfMany`); `action_masks` as the class says."""
         if attr_name == "action_masks":
             masks = self.action_masks()
-            return masks if indices is None else masks[self._index_list(indices)]
-        return [getattr(OneOfMany(self.venv, i), attr_name) for i in self._index_list(indices)]
+            return masks if indices is None else masks[list(self._get_indices(indices))]
+        return [getattr(OneOfMany(self.venv, i), attr_name) for i in self._get_indices(indices)]
 
     def set_attr(self, attr_name: str, value: Any, indices: VecEnvIndices = None) -> None:
         """Refused: the games share settings that cannot change."""
@@ -167,7 +162,7 @@ class FourSeasonsVecEnv(VecEnv):
         self, wrapper_class: type[gym.Wrapper[Any, Any, Any, Any]], indices: VecEnvIndices = None
     ) -> list[bool]:
         """True for Monitor, because the batch returns its `episode` infos."""
-        return [wrapper_class is Monitor] * len(self._index_list(indices))
+        return [wrapper_class is Monitor for _ in self._get_indices(indices)]
 
     def get_images(self) -> list[Any]:
         """A picture of each game, uint8 of shape (height, width, 3), with `"rgb_array"`."""
