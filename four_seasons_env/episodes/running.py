@@ -90,7 +90,7 @@ class RunningGames(abc.ABC):
         self._streams = np.zeros(count, np.uint64)
         self.seeded = False
         self.started = False
-        self._choices = self._read_deals(settings.deals)
+        self._choices = as_deals(settings.deals, settings.allow_test_deals)
         # The buffers hold the deals: a copy neither sends them twice nor checks them again.
         self.settings = replace(settings, deals=None)
 
@@ -122,13 +122,7 @@ class RunningGames(abc.ABC):
         Raises:
             ValueError: see `settings.as_deals`.
         """
-        self._replace(choices=self._read_deals(deals))
-
-    def _read_deals(self, deals: Deals | None) -> NDArray[np.int64]:
-        """The deals to draw from; none for all training deals."""
-        if deals is None:
-            return np.zeros(0, np.int64)
-        return as_deals(deals, self.settings.allow_test_deals)
+        self._replace(choices=as_deals(deals, self.settings.allow_test_deals))
 
     def reset(
         self, asked: NDArray[Any] | None = None, chosen: NDArray[np.bool_] | None = None
@@ -216,10 +210,8 @@ class RunningGames(abc.ABC):
     def finals(self, copy: bool) -> tuple[NDArray[Any], ...]:
         """Episodes, masks and observations of the episodes that ended in the last step.
 
-        The rows of other games are zeros.
-
         Args:
-            copy: return new arrays, not the buffers.
+            copy: return new arrays, with zeros in the rows of other games; not the buffers.
         """
         own = self._buffers
         finals = own.final_episodes, own.final_masks, own.final_observations
@@ -310,7 +302,6 @@ class RunningGames(abc.ABC):
             "done": self.done,
             "streams": self._streams,
             "choices": self._choices,
-            "dealt": np.zeros_like(self.done),
             "final_episodes": np.zeros_like(self.episodes),
             "final_masks": np.zeros_like(self.masks),
             "final_observations": np.zeros(self.observations.shape, self.observations.dtype),
@@ -381,6 +372,7 @@ class Batch(RunningGames):
             seen=new_seen(count, MASKS.index(settings.mask)),
             shown=np.zeros(count, SHOWN),
             counts=np.zeros(shape, np.uint8),
+            dealt=np.zeros_like(self.done),
         )
         self._share_buffers()
 

@@ -39,13 +39,15 @@ Deals = Sequence[int] | NDArray[np.integer[Any]]
 """A range, a list or an array of numbers of deals."""
 
 
-def as_deals(deals: Deals, allow_test_deals: bool) -> NDArray[np.int64]:
-    """The deals that episodes draw from, as an int64 array.
+def as_deals(deals: Deals | None, allow_test_deals: bool) -> NDArray[np.int64]:
+    """The deals that episodes draw from, as an int64 array; an empty one for all training deals.
 
     Raises:
         ValueError: if they are not a range, a list or an array of numbers of deals, if there are
             none, or for a test deal that is not allowed.
     """
+    if deals is None:
+        return np.zeros(0, np.int64)
     if isinstance(deals, (str, bytes)) or not isinstance(deals, (Sequence, np.ndarray)):
         hint = ": pass list(deals)" if isinstance(deals, Iterator) else ""
         raise ValueError(
@@ -163,7 +165,8 @@ class VectorSettings:
             `reset(options={"reset_mask": terminated | truncated})`. Or a
             `gymnasium.vector.AutoresetMode`.
         copy: return copies. With False, observations, rewards, masks and infos are views of buffers
-            that the next step overwrites: somewhat faster, for callers that copy anyway.
+            that the next step overwrites: somewhat faster, for callers that copy anyway. The rows
+            of `final_obs` and `final_info` for games that have not ended mean nothing then.
         num_threads: threads that share the games; the results do not depend on it. None: as many as
             make this batch faster on this machine. A forked process starts its own threads.
         max_episode_steps: as `max_moves`, by Gymnasium's name; the smaller of the two counts.

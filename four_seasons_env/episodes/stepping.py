@@ -76,14 +76,14 @@ class Buffers(NamedTuple):
     seen: NDArray[np.uint64]  # (blocks, n, 8), positions of the runs; see `engine.repeats`
     shown: NDArray[np.void]  # SHOWN (n,)
     counts: NDArray[np.uint8]  # (n, slots), observations as counts
+    dealt: NDArray[np.bool_]  # (n,), games that are dealt again in place of this step
     rewards: NDArray[np.float64]  # (n,)
     terminated: NDArray[np.bool_]  # (n,)
     truncated: NDArray[np.bool_]  # (n,)
     done: NDArray[np.bool_]  # (n,)
     streams: NDArray[np.uint64]  # (n,), of the deals to come
     choices: NDArray[np.int64]  # (m,), deals to draw from; none: any training deal
-    dealt: NDArray[np.bool_]  # (n,), games that this step has dealt again
-    final_episodes: NDArray[np.void]  # as `episodes`, of their last episodes; zeros for other games
+    final_episodes: NDArray[np.void]  # as `episodes`, of each game's last episode that has ended
     final_masks: NDArray[np.int8]
     final_observations: NDArray[Any]  # (n, slots)
 
@@ -159,20 +159,6 @@ def keep_final(i, buffers):
     buffers.final_episodes[i] = buffers.episodes[i]
     for k in range(buffers.masks.shape[1]):  # the assignment of an array compiles for a second
         buffers.final_masks[i, k] = buffers.masks[i, k]
-    buffers.dealt[i] = True
-
-
-@merged
-def clear_final(i, bundle):
-    """Write zeros over the final values of a game's last episode."""
-    buffers = bundle.buffers
-    final = buffers.final_episodes[i]
-    final.deal = final.steps = final.cards_up = 0
-    final.score = 0.0
-    final.won = final.illegal = final.over = False
-    buffers.final_masks[i] = 0
-    buffers.final_observations[i] = 0
-    buffers.dealt[i] = False
 
 
 @merged
@@ -281,11 +267,9 @@ def _take_actions(bundle, first, last, actions):
     rule, mask, kind = settings.rules[0], settings.mask, settings.observation
     idle = 0
     for i in range(first, last):
+        dealt[i] = settings.autoreset == NEXT_STEP and done[i]
         if dealt[i]:
-            clear_final(i, bundle)
-        if settings.autoreset == NEXT_STEP and done[i]:
             no_step(i, buffers)
-            dealt[i] = True
             idle += 1
     ended = 0
     for i in range(first, last):  # rare cases have their own loops: this one is faster

@@ -22,7 +22,6 @@ from four_seasons_env.episodes.stepping import (
     NEXT_STEP,
     SAME_STEP,
     STEP,
-    clear_final,
     deal_next,
     end_step,
     first_refused,
@@ -87,9 +86,8 @@ class NextDealBuffers(NamedTuple):
     parents: NDArray[np.int16]  # (n, held), `Search.parents` of the enumeration
     moves: NDArray[np.uint8]  # (n, held), `Search.moves` of the enumeration
     played: NDArray[np.int16]  # (n, LONGEST), moves of the last action, then -1
-    streams: NDArray[np.uint64]  # these six as in `episodes.stepping.Buffers`
+    streams: NDArray[np.uint64]  # these five as in `episodes.stepping.Buffers`
     choices: NDArray[np.int64]
-    dealt: NDArray[np.bool_]
     final_episodes: NDArray[np.void]
     final_masks: NDArray[np.int8]
     final_observations: NDArray[Any]
@@ -294,8 +292,6 @@ def _step(i, bundle, what, actions, out):
     ended = False
     writes, why = actions[i] != 0, what
     if what == STEP:
-        if buffers.dealt[i]:
-            clear_final(i, bundle)
         buffers.played[i] = -1
         if settings.autoreset == NEXT_STEP and buffers.done[i]:
             no_step(i, buffers)
