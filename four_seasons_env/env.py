@@ -117,8 +117,7 @@ class GameEnv(OneGame, LimitInSpec, gym.Env[Any, Any]):
         return self._observations[0]
 
     def _new_observations(self) -> NDArray[Any]:
-        buffer = self._batch.observations
-        self._observations = np.empty(buffer.shape, buffer.dtype)
+        self._observations = np.empty_like(self._batch.observations)
         return self._observations
 
     def _info(self) -> dict[str, Any]:

@@ -48,10 +48,7 @@ class GameVectorEnv(LimitInSpec, gym.vector.VectorEnv[Any, NDArray[np.int64], An
         self.single_observation_space, self.single_action_space = batch.spaces()
         self.action_space = batch_space(self.single_action_space, self.num_envs)
         self.copy = settings.copy
-        self._shape = (self.num_envs,)
         self._info_keys = _INFO_KEYS if batch.settings.reveal_deal else _INFO_KEYS[1:]
-        finals = ("action_mask", *self._info_keys, "is_success", "episode")
-        self._final_twins = [f"_{key}" for key in finals]
         self._share_buffers()
 
     def _share_buffers(self) -> None:
@@ -60,9 +57,6 @@ class GameVectorEnv(LimitInSpec, gym.vector.VectorEnv[Any, NDArray[np.int64], An
         self._all.flags.writeable = False
         self._arrays = self._info_arrays()
         self._shared_infos = {f"_{key}": self._all for key in self._arrays} | self._arrays
-        self._copies = [(key, array.copy) for key, array in self._arrays.items()]
-        observations = self._batch.observations
-        self._empty = functools.partial(np.empty, observations.shape, observations.dtype)
 
     def _info_arrays(self) -> dict[str, NDArray[Any]]:
         """The buffers that infos return, by their keys."""
@@ -72,7 +66,7 @@ class GameVectorEnv(LimitInSpec, gym.vector.VectorEnv[Any, NDArray[np.int64], An
     def __getstate__(self) -> dict[str, Any]:
         """The state without views of the games' buffers."""
         state = vars(self).copy()
-        for name in ("_all", "_arrays", "_shared_infos", "_copies", "_empty"):
+        for name in ("_all", "_arrays", "_shared_infos"):
             del state[name]
         return state
 
@@ -83,7 +77,7 @@ class GameVectorEnv(LimitInSpec, gym.vector.VectorEnv[Any, NDArray[np.int64], An
 
     def _new_observations(self) -> NDArray[Any]:
         """An array to write observations into."""
-        return self._empty() if self.copy else self._batch.observations
+        return np.empty_like(self._batch.observations) if self.copy else self._batch.observations
 
     @functools.cached_property
     def observation_space(self) -> gym.Space[Any]:  # type: ignore[override]
@@ -121,8 +115,8 @@ class GameVectorEnv(LimitInSpec, gym.vector.VectorEnv[Any, NDArray[np.int64], An
     def _infos(self) -> dict[str, Any]:
         infos = self._shared_infos.copy()
         if self.copy:
-            for key, copy in self._copies:
-                infos[key] = copy()
+            for key, array in self._arrays.items():
+                infos[key] = array.copy()
         return infos
 
     def reset(
@@ -205,7 +199,7 @@ class GameVectorEnv(LimitInSpec, gym.vector.VectorEnv[Any, NDArray[np.int64], An
         kept = actions.dtype == _INT64 and actions.flags.carray
         if not (kept or actions.dtype.kind in "iu"):
             raise TypeError(f"actions must be integers, not {actions.dtype}")
-        if actions.shape != self._shape:
+        if actions.shape != (self.num_envs,):
             raise ValueError(
                 f"actions must be of shape ({self.num_envs},), not of shape {actions.shape}"
             )
@@ -221,7 +215,7 @@ class GameVectorEnv(LimitInSpec, gym.vector.VectorEnv[Any, NDArray[np.int64], An
             info[key] = episodes[key]
         info["is_success"] = episodes["won"]
         info["episode"] = {"r": episodes["score"], "l": episodes["steps"], "_r": done, "_l": done}
-        info |= dict.fromkeys(self._final_twins, done)
+        info |= {f"_{key}": done for key in info}
         return {
             "final_obs": self._as_observations(observations, masks),
             "_final_obs": done,
