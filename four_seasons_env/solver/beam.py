@@ -425,5 +425,8 @@ def _take(
 def _longer(arrays: Sequence[NDArray[Any]]) -> Generator[int, None, list[NDArray[Any]]]:
     """Arrays of twice the length that start with the same rows."""
     larger = [np.empty(2 * len(array), array.dtype) for array in arrays]
-    yield from _take(larger, arrays, np.arange(len(arrays[0])))
+    for target, array in zip(larger, arrays, strict=True):
+        for first in range(0, len(array), _ROWS):
+            target[first : first + _ROWS][: len(array) - first] = array[first : first + _ROWS]
+            yield SEARCHING
     return larger
