@@ -27,7 +27,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from four_seasons_env.engine.moves import WASTE, Move
+from four_seasons_env.engine.moves import WASTE
 from four_seasons_env.solver.analysis.root import (
     ANY_NUMBER,
     LOST,
@@ -208,7 +208,10 @@ class Formula:
 
 
 class FormulaSearch:
-    """One search for an assignment of the formula of a position. It makes no positions."""
+    """One search for an assignment of the formula of a position: it only proves losses.
+
+    It makes no positions.
+    """
 
     positions = 0
 
@@ -239,10 +242,6 @@ class FormulaSearch:
                     yield UNDECIDED if satisfiable else LOST
                 yield SEARCHING
         yield UNDECIDED
-
-    def moves(self) -> list[Move]:
-        """Always empty: this search only proves losses."""
-        return []
 
 
 def _rising_triples(count: int) -> tuple[NDArray[np.int64], ...]:

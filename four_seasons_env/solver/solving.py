@@ -102,10 +102,9 @@ def _run(
             before = search.positions
             status = search.go_on(int(min(left, ANY_NUMBER)))
             positions += search.positions - before
-        if status == WON:
-            return WON, search.moves(), positions, step
-        if status == LOST:
-            return LOST, [], positions, step
+        if status in (WON, LOST):
+            moves = search.moves() if isinstance(search, Beam) and status == WON else []
+            return status, moves, positions, step
     return UNDECIDED, [], positions, None
 
 
