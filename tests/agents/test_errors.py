@@ -102,10 +102,6 @@ def with_file(name: str, damage: Callable[[bytes], bytes]) -> Call:
     return load
 
 
-def half(data: bytes) -> bytes:
-    return data[: len(data) // 2]
-
-
 def one_bit(data: bytes) -> bytes:
     """Of the last weight: the file is as long as before, and still safetensors."""
     return data[:-1] + bytes([data[-1] ^ 1])
@@ -139,14 +135,12 @@ def sb3_model(name: str, next_deal: bool, observation: str, extractor: str = "")
 # --- what it says ---------------------------------------------------------------------------------
 
 NAMES = [
-    (agent("heuristik"), ValueError, "did you mean 'heuristic'"),
     (agent("planer:runs/x"), ValueError, "unknown agent 'planer', .*did you mean 'planner'"),
     (agent("random:runs/x"), ValueError, "has no weights"),
     (agent("maskable_ppo:runs/nowhere"), FileNotFoundError, "no weights at runs/nowhere"),
     (agent("=heuristic"), ValueError, "a label must not be empty"),
     (agent("planner:me@x.org/x"), ValueError, "'x.org/x' .* is not an option.*must be without @"),
     (agent("planner:runs/a:b"), ValueError, "must be without : ,: rename 'runs/a:b'"),
-    (agent("planner:a=1,b=3"), ValueError, "must be without : ,: rename 'a=1,b=3'"),
     (agent("__main__:mine"), ValueError, r"save it in my_module\.py and write my_module:mine"),
     (agent("no_module:First"), ValueError, "agent 'no_module', and no module 'no_module'"),
     (
@@ -158,15 +152,12 @@ NAMES = [
 OPTIONS = [
     (agent("rollout@worlds"), ValueError, "is not an option"),
     (agent("rollout@world=4"), ValueError, "no option 'world': did you mean 'worlds'"),
-    (agent("rollout", world=4), ValueError, "no option 'world': did you mean 'worlds'"),
     (agent(f"{HERE}:First@depth=2"), ValueError, "no option 'depth': it takes none"),
     (agent("maskable_ppo@deterministic=true"), ValueError, "choose .* with --play"),
-    (agent(f"{HERE}:seeded@train_sed=3"), ValueError, "did you mean 'train_seed'"),
     (agent("rollout@worlds=2,worlds=3"), ValueError, "option 'worlds' is given twice"),
     (agent("rollout@worlds=0"), ValueError, "worlds must be a positive integer, not 0"),
     (agent("rollout@worlds=2.5"), ValueError, r"number, 0 or more, not '2\.5' \(default 16\)"),
     (agent("rollout", worlds=2.5), ValueError, "worlds of agent 'rollout' must be a whole"),
-    (agent("planner@positions=abc"), ValueError, "positions of agent 'planner' must be a whole"),
     (option(share="nan"), ValueError, "share of agent 'mine' must be a number, 0 or more, not 'n"),
     (option(on="maybe"), ValueError, "on of agent 'mine' must be true or false, not 'maybe'"),
     (agent("finisher@base=heuristics"), ValueError, "unknown agent 'heuristics'"),
@@ -204,16 +195,12 @@ POLICIES = [
 ]
 HYPERPARAMETERS = [
     (settings("learning_rat=1"), ValueError, "'learning_rat' of maskable_ppo: did you mean 'lear"),
-    (settings("learning_rate=fast"), ValueError, "is 'fast': Expected `float`, got `str`"),
     (settings("learning_rate=.nan"), ValueError, "learning_rate is nan: Expected `float`"),
-    (settings("games=1.5"), ValueError, "games is 1.5: Expected `int`"),
     (settings("gamma=1.5"), ValueError, "gamma is 1.5: Expected `float` <= 1.0"),
     (settings("layers=[8, 0]"), ValueError, r"layers is .*: Expected `int` >= 1 - at `\$\[1\]`"),
     (settings("layers=[8, 8, 8]"), ValueError, "three numbers .*, the second a multiple of 16"),
     (settings("layers=[8,8]", name="next_deal_ppo"), ValueError, "layers must be four numbers"),
-    (settings("order=advise", name="next_deal_ppo"), ValueError, "'advise': did you mean 'advice'"),
     (settings("mask=repeats"), ValueError, "unknown mask 'repeats': did you mean 'no_repeats'"),
-    (settings("games=["), ValueError, "games is not YAML"),
     (settings("games={a: 1, a: 3}"), ValueError, "games is not YAML: 'a' must be given once"),
     (settings("gamma=1", "gamma=0.5"), ValueError, "hyperparameter 'gamma' must be given once"),
     (settings("gamma"), ValueError, "key=value"),
@@ -224,23 +211,12 @@ HYPERPARAMETERS = [
     ),
 ]
 FILES = [
-    *(
-        (with_file(name, harm), PolicyFileError, f"/{name} is")
-        for name in (WEIGHTS_FILE, CARD_FILE)
-        for harm in (half, one_bit, lambda _: b"")
-    ),
+    (with_file(WEIGHTS_FILE, one_bit), PolicyFileError, f"/{WEIGHTS_FILE} is"),
+    (with_file(CARD_FILE, lambda data: data[:99]), PolicyFileError, f"/{CARD_FILE} is"),
     (with_nan, PolicyFileError, "must have finite numbers"),
-    (of_other_rules("florentine", "pysolfc/florentine"), PolicyFileError, "=True .here False"),
     (of_other_rules("czarina", "czarina-1898"), PolicyFileError, "limited_redeal=False .here True"),
-    (of_other_rules("czarina", "four-seasons"), PolicyFileError, "than 'four-seasons'.*spaces"),
-    (
-        of_other_rules("czarina", "czarina", "next_deal_ppo"),
-        PolicyFileError,
-        "'next_deal_ppo', not",
-    ),
+    (of_other_rules("czarina", "czarina", "next_deal_ppo"), PolicyFileError, "next_deal_ppo', not"),
     (with_card(layers=[8, 32, 8]), PolicyFileError, r"weight must be of shape \(40, 8\), not"),
-    (with_card(layers=[8, 8, 8]), PolicyFileError, "the second a multiple of 16"),
-    (with_card(layers=5), PolicyFileError, r"Expected `array`, got `int` - at `\$.layers`"),
     (with_card(mask="../x"), PolicyFileError, r"legal\|distinct.* - at `\$.mask`"),
     (with_card(colour="red"), PolicyFileError, "unknown 'colour'"),
     (with_card("next_deal_ppo", layers=[8, 4, 8, 9]), PolicyFileError, r"\(9, 20\), not \(8, 20\)"),
@@ -254,7 +230,6 @@ FILES = [
 ]
 MODELS = [  # slow: they compile environments
     (sb3_model("moves", False, "tops"), ValueError, 'needs observation="places" of .* not Box'),
-    (sb3_model("candidates", False, "tops", "table"), ValueError, "needs FourSeasonsNextDeal-v0"),
     (sb3_model("candidates", True, "cards", "table"), ValueError, "needs FourSeasonsNextDeal-v0"),
     (sb3_model("candidates", True, "cards"), TypeError, "features_extractor_class"),
 ]
