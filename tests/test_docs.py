@@ -24,6 +24,7 @@ from four_seasons_env.rules import RULES
 from tests.helpers import ROOT, run_python
 
 DOCS = ROOT / "docs"
+README = (ROOT / "README.md").read_text()
 EXAMPLE = re.compile(r"```python\n(.*?)```", re.DOTALL)
 PAGES = sorted(
     path
@@ -62,11 +63,43 @@ def test_examples_of_pages_run(
     assert not list(tmp_path.iterdir())
 
 
+def test_first_example_of_the_readme_runs(tmp_path: Path) -> None:
+    run_python("-c", EXAMPLE.findall(README)[0], cwd=tmp_path)
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.slow
+def test_agents_of_pages_play(tmp_path: Path) -> None:
+    """Each is a module, in the folder of the model that the README trains."""
+    _, training, player = EXAMPLE.findall(README)
+    _, policy, agent = EXAMPLE.findall((DOCS / "reference" / "agents.md").read_text())
+    (tutorial,) = EXAMPLE.findall((DOCS / "tutorials" / "benchmark.md").read_text())
+    assert "model.learn(300_000)" in training
+    run_python("-c", training.replace("300_000", "8_192"), cwd=tmp_path)
+    modules = {"my_module": player, "drawn": policy, "other": agent, "tutorial": tutorial}
+    for name, code in modules.items():
+        (tmp_path / f"{name}.py").write_text(code)
+    agents = ["my_module:my_policy", "a=drawn:my_policy", "other:MyAgent", "tutorial:MyAgent"]
+    command = ["-m", "four_seasons_env", "compare", "--deals", "10000-10019", "--n-jobs", "1"]
+    run_python(*command, "--out", "x", "--agents", *agents, cwd=tmp_path)
+    played = pd.read_csv(tmp_path / "x" / "results.csv").groupby("agent")["cards_up"]
+    assert played.count().tolist() == [20] * 4
+    assert played.mean()["my_module:my_policy"] > 10
+
+
+def test_pages_install_the_clone_editable() -> None:
+    """Scripts of docs and studies read files of the clone, and no index has the package."""
+    pages = [README, *(path.read_text() for path in DOCS.rglob("*.md"))]
+    commands = [line for page in pages for line in re.findall("pip install.*", page)]
+    own = [each for each in commands if ".[" in each or "four-seasons-env" in each]
+    assert len(own) >= 7
+    assert all("-e '.[" in each for each in own)
+
+
 def test_tables_and_readme_are_short() -> None:
     wide = re.compile(r"^\|(?: *-+ *\|){8,}$", re.MULTILINE)
-    pages = [ROOT / "README.md", *DOCS.rglob("*.md")]
-    assert not [page for page in pages if wide.search(page.read_text())]
-    assert len((ROOT / "README.md").read_text().split()) < 900
+    assert not [path for path in DOCS.rglob("*.md") if wide.search(path.read_text())]
+    assert len(README.split()) < 900 and not wide.search(README)
 
 
 def test_page_on_environments_agrees_with_code() -> None:
@@ -118,16 +151,6 @@ def test_recipes_are_linked_and_run() -> None:
         told = ", ".join(each.replace("[rllib]", "").replace("==", " ") for each in listed)
         versions = rows[rows["page"] == name]["versions"]
         assert set(versions) == {told}
-
-
-@pytest.mark.parametrize(
-    ("file", "most"), [("flat_monte_carlo", 15), ("expectimax", 25), ("uct", 40)]
-)
-def test_search_agents_have_few_lines(file: str, most: int) -> None:
-    """As docs/tutorials/search.md promises; `test_contract.py` plays them."""
-    lines = (DOCS / "tutorials" / "search" / f"{file}.py").read_text().splitlines()
-    code = [line for line in lines if line.strip() and not line.strip().startswith('"""')]
-    assert len([line for line in code if "import" not in line]) <= most
 
 
 def test_readme_agents_play_equal_deals() -> None:
