@@ -4,35 +4,20 @@ import numpy as np
 import pytest
 
 from four_seasons_env.agents.names import make_agent
-from four_seasons_env.agents.scripted.heuristic import HeuristicAgent
-from four_seasons_env.agents.search.agent import FinisherAgent
 from four_seasons_env.agents.search.plans import Plans
 from four_seasons_env.game import Game
 from four_seasons_env.solver import solve
-from tests.helpers import numbered_deck, small
+from tests.helpers import played_on, small
 
-RULES = small("four-seasons", ranks=4, piles=1)
-
-
-def late(won: bool) -> Game:
-    """A game at its last card that the heuristic loses from there, and that can be won or not."""
-    heuristic = HeuristicAgent(RULES)
-    for number in range(1000):
-        game = Game(RULES, deck=numbered_deck(number, 4))
-        while len(game.stock) > 1:
-            game.play(heuristic_move(heuristic, game))
-        can_be_won = solve(game).status == "won"
-        played = game.copy()
-        while not played.is_over and played.moves_played < 200:
-            played.play(heuristic_move(heuristic, played))
-        if can_be_won == won and not played.is_won and len(game.legal_moves()) > 1:
-            return game
-    raise AssertionError("there is none")
+RULES = small("four-seasons", ranks=6, piles=3)
 
 
-def heuristic_move(heuristic: HeuristicAgent, game: Game) -> int:
-    mask = game.action_mask(distinct=True)[None]
-    return int(heuristic.act(game.record.copy(), mask, np.random.default_rng(0))[0])
+def ends(game: Game) -> bool:
+    """Whether nothing is hidden, and the game can be won."""
+    return len(game.stock) < 2 and solve(game).status == "won"
+
+
+GAMES = [game for game in played_on(RULES, 300, 80) if not game.is_over]
 
 
 def test_plans_depend_on_the_base():
@@ -45,21 +30,31 @@ def test_plans_depend_on_the_base():
     assert other[0] not in plans
 
 
-@pytest.mark.parametrize("name", ["finisher@base=greedy", "rollout@worlds=1,moves=1,expansions=7"])
-def test_searches_win_endings(name: str) -> None:
-    agent, game, rng = make_agent(name, RULES), late(won=True), np.random.default_rng(0)
-    while not game.is_over:
-        mask = game.action_mask(distinct=True)[None]
-        game.play(int(agent.act(game.record.copy(), mask, rng)[0]))
-    assert game.is_won
+def wins_all(name: str) -> bool:
+    """Whether an agent wins each game from its last card on, if that can be done."""
+    agent, rng = make_agent(name, RULES), np.random.default_rng(0)
+    games = [game.copy() for game in GAMES if ends(game)]
+    for game in games:
+        while not game.is_over and game.moves_played < 300:
+            mask = game.action_mask(distinct=True)[None]
+            game.play(int(agent.act(game.record.copy(), mask, rng)[0]))
+    return all(game.is_won for game in games)
+
+
+@pytest.mark.parametrize(
+    ("name", "base"),
+    [("finisher@base=greedy", "greedy"), ("rollout@worlds=1,moves=1,expansions=7", "heuristic")],
+)
+def test_searches_win_endings(name: str, base: str) -> None:
+    assert wins_all(name) and not wins_all(base)
 
 
 def test_finisher_leaves_the_rest_to_its_base() -> None:
     """What it cannot win yet, and what cannot be won."""
-    finisher, base = FinisherAgent(RULES, "greedy"), make_agent("greedy", RULES)
+    finisher, base = (make_agent(name, RULES) for name in ("finisher@base=greedy", "greedy"))
     assert finisher.mask == base.mask
-    both, rng = (late(won=False), Game(RULES, deal=0)), np.random.default_rng(0)
-    games = np.concatenate([each.record for each in both])
-    masks = np.stack([each.action_mask(distinct=True) for each in both])
-    expected = base.act(games.copy(), masks, rng)
-    assert finisher.act(games.copy(), masks, rng).tolist() == expected.tolist()
+    games = np.concatenate([each.record for each in GAMES])
+    masks = np.stack([each.action_mask(distinct=True) for each in GAMES])
+    rest, rng = [not ends(game) for game in GAMES], np.random.default_rng(0)
+    moves, expected = (each.act(games.copy(), masks, rng)[rest] for each in (finisher, base))
+    assert moves.tolist() == expected.tolist()
