@@ -44,24 +44,12 @@ def test_algorithms_learn_other_rules(name: str, rules: str, tmp_path: Path) -> 
 
 @pytest.mark.parametrize("name", ["next_deal_ppo", "maskable_ppo", "planner"])
 def test_every_seed_can_be_trained(name: str) -> None:
-    """Small seeds stay what they were; large ones differ, and play training deals only."""
+    """For libraries, seeds with the same low bits are the same."""
     kind = get_learner(name)
     settings = kind.read_settings(SMALL_RUNS[name])
-    for seed in (2**23, 2**32 + 1, 2**63 - 1):
-        assert kind(DEFAULT, settings, seed).update(0.0).records
-
-
-def test_an_update_is_one_rollout_at_its_rate() -> None:
-    learner = make("maskable_ppo")
-    rates = []
-    for i, done in enumerate((0.0, 0.5, 1.0)):
-        update = learner.update(done)
-        assert learner.steps == learner.settings.games * learner.settings.n_steps * (i + 1)
-        assert len(update.won) == len(update.cards_up)
-        rates.append(update.records["train/learning_rate"])
-        assert learner.model.policy.optimizer.param_groups[0]["lr"] == rates[-1]
-    first = learner.settings.learning_rate
-    assert rates == pytest.approx([first, first / 2, first / 20])
+    learners = [kind(DEFAULT, settings, seed) for seed in (1, 2**23, 2**32 + 1, 2**63 - 1)]
+    assert len({learner.seed for learner in learners}) == len(learners)
+    assert all(learner.update(0.0).records for learner in learners)
 
 
 @pytest.mark.parametrize("name", mostly_slow(RULES))
