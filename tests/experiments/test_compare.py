@@ -1,7 +1,6 @@
 """The folder of a comparison: it grows, resumes, and never mixes or loses results."""
 
 import html
-import json
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -14,7 +13,7 @@ from four_seasons_env.agents.policy_files import save_policy
 from four_seasons_env.engine.deals import TRAIN_FROM
 from four_seasons_env.experiments.compare import Compare, compare
 from four_seasons_env.experiments.comparison import COLUMNS, read_results
-from four_seasons_env.experiments.folders import DONE, PROGRESS, RUN, STEPS, read_table
+from four_seasons_env.experiments.folders import read_table
 from four_seasons_env.experiments.play import play_game
 from four_seasons_env.experiments.report import Report, report
 from four_seasons_env.experiments.verify import Verify, verify
@@ -168,23 +167,6 @@ def test_damaged_part_is_played_again(copied: Compare, damage: Callable[[Path], 
 
 
 # --- the report -----------------------------------------------------------------------------------
-
-
-def test_report_has_the_answer_first(compared: Compare, tmp_path: Path) -> None:
-    learned = tmp_path / "learned"
-    run = {"agent": "planner", "warm_start": None, "seed": 7}
-    about = {"run": run, "rules": {"name": "czarina"}, "hyperparameters": {}, "command": "train"}
-    best = {"deals": "10000-10099", "won": 0.375, "cards_up": 30.0, "steps": 200}
-    done = {"steps": 200, "seconds": 180.0, "core_seconds": 120.0, "games": 200, "best": best}
-    log = pd.DataFrame({STEPS: [100, 150, 200], "time/core_seconds": [60, 90, 120]})
-    log = log.assign(**{"validation/win_rate": [0.25, None, 0.375]})
-    learned.mkdir()
-    (learned / RUN).write_text(json.dumps(about))
-    (learned / DONE).write_text(json.dumps(done))
-    log.to_csv(learned / PROGRESS, index=False)
-    page = report(Report([learned, compared.out])).read_text()
-    assert page.index("Games won under") < page.index("<h2>four-seasons") < page.index("Learning")
-    assert "<td>37.50</td>" in page.partition("Learning czarina")[2]
 
 
 def test_report_shows_curves_of_other_programs(tmp_path: Path) -> None:

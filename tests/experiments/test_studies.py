@@ -23,6 +23,7 @@ from four_seasons_env.agents.planner.best_stop import (
 from four_seasons_env.agents.policy_files import load_policy, save_policy
 from four_seasons_env.experiments.train import Train
 from four_seasons_env.game import Game
+from four_seasons_env.observations import OBSERVATIONS
 from four_seasons_env.rules import RULES
 from tests.agents.policies import candidate_card, table_weights
 from tests.helpers import ROOT, load, run_python
@@ -45,6 +46,16 @@ def test_costs_of_starts_and_learning() -> None:
     assert {what for what in rows.index if "games" not in what} <= set(stored["what"])
     assert (rows > 0).all()
     assert rows["import"] < rows["import, make, reset and step"]
+
+
+def test_bench_measures_what_its_flags_name(tmp_path: Path) -> None:
+    flags = ["--games", "1", "32", "--threads", "1", "2", "--seconds", "0.01"]
+    run("bench", *flags, "--out", str(tmp_path / "bench.csv"))
+    rows = pd.read_csv(tmp_path / "bench.csv")
+    kinds = rows.groupby(["what", "games", "threads"])["observation"].agg(set).to_dict()
+    assert list(kinds.values()) == 3 * [{"features"}] + [{*OBSERVATIONS}] * 4
+    assert {key[1:] for key in kinds} == {(1, 1), (32, 1), (32, 2)}
+    assert rows.filter(like="per_second").gt(0).all(axis=None)
 
 
 def commands_of_results() -> str:

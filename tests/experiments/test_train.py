@@ -51,7 +51,6 @@ def test_run_folder(finished: Path) -> None:
     assert about["hyperparameters"]["positions"] == 10
     assert about["command"].startswith("four-seasons")
     assert about["versions"]["four-seasons-env"] == __version__
-    assert about["run"]["workers"] == {"backend": "loky", "n_jobs": 1, "cluster": None}
     done = json.loads((finished / "done.json").read_text())
     assert done["steps"] == done["games"] == 24
     log = read_log(finished)
@@ -127,15 +126,14 @@ def test_ppo_continues_with_new_games(agent: str, tmp_path: Path) -> None:
         deal for i in range(settings.games) for deal in training_deals(3 * settings.games + i, 100)
     }
     after = []
-    for _ in range(2):
+    for done, share in ((0.5, 1 / 2), (1.0, 1 / 20)):
         again = new()
         again.load(tmp_path)
         torch.testing.assert_close(state(again), saved, rtol=0, atol=0)
-        again.update(0.9)
+        again.update(done)
         assert again.steps == saved[0] + settings.games * settings.n_steps
-        assert {each["lr"] for each in again.model.policy.optimizer.param_groups} == {
-            settings.rate(0.9)
-        }
+        (rate,) = {each["lr"] for each in again.model.policy.optimizer.param_groups}
+        assert rate == pytest.approx(share * settings.learning_rate)
         after.append(again.model.get_env().venv.games["deal"].tolist())
         assert not first & set(after[-1])
     assert after[0] == after[1]
@@ -191,7 +189,11 @@ def test_the_report_shows_what_was_trained(tmp_path: Path) -> None:
     assert set(results["train_seed"].dropna()) == {3, 4}
     assert len(results) == 30 * (1 + 2 * 2)
     text = report(Report([compared.out, tmp_path / "study"])).read_text()
-    assert "Learning czarina" in text and "Training seeds" in text
+    places = [text.index(each) for each in ("Games won under", "<h2>czarina", "Learning czarina")]
+    assert places == sorted(places) and "Training seeds" in text
+    for out in runs:
+        best = json.loads((out / "done.json").read_text())["best"]
+        assert f"<td>{100 * best['won']:.2f}</td>" in text[places[-1] :]
     assert text.count("data:image/png") == 2 + 1
     assert "http" not in text, "self-contained"
     table = (compared.out / "table.md").read_text()
