@@ -1,4 +1,4 @@
-"""Blocks of deals: rule sets, deals, finished and failed blocks."""
+"""Blocks of deals: rule sets, finished and failed blocks."""
 
 from pathlib import Path
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from four_seasons_env.experiments.blocks import Block, run_blocks, split_deals
+from four_seasons_env.experiments.blocks import Block, run_blocks
 from four_seasons_env.experiments.command_line import rule_set_names
 from four_seasons_env.experiments.folders import write_csv
 from four_seasons_env.experiments.workers import Workers
@@ -15,18 +15,10 @@ from four_seasons_env.rules import RULES
 ALONE = Workers(n_jobs=1)
 
 
-def write(block: Block) -> None:
-    write_csv(block.part, pd.DataFrame({"deal": list(block.deals)}))
-
-
 def write_even(block: Block) -> None:
     if block.deals[0] % 2:
         raise ValueError("odd")
-    write(block)
-
-
-def some(out: Path, count: int) -> list[Block]:
-    return [Block(out, "four-seasons", "", range(i, i + 1)) for i in range(count)]
+    write_csv(block.part, pd.DataFrame({"deal": list(block.deals)}))
 
 
 def test_all_means_every_rule_set() -> None:
@@ -35,15 +27,10 @@ def test_all_means_every_rule_set() -> None:
     assert rule_set_names([]) == []
 
 
-def test_deals_are_split_in_order() -> None:
-    assert split_deals(range(4, 10), 3) == [range(4, 6), range(6, 9), range(9, 10)]
-    assert split_deals(range(4, 31), 3)[1] == range(6, 9)
-
-
 @pytest.mark.parametrize("backend", ["loky", pytest.param("ray", marks=pytest.mark.slow)])
 def test_a_failed_block_is_named(backend: Any, tmp_path: Path, monkeypatch) -> None:
     monkeypatch.setenv("RAY_AUTH_MODE", "disabled")
-    work = some(tmp_path, 3)
+    work = [Block(tmp_path, "four-seasons", "", range(i, i + 1)) for i in range(3)]
     message = r"^block parts/four-seasons/1-1\.csv failed, .* saved: ValueError: odd"
     workers = ALONE if backend == "loky" else Workers(backend, n_jobs=2)
     with pytest.raises(RuntimeError, match=message) as failed:

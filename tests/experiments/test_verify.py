@@ -145,15 +145,6 @@ def test_games_do_not_depend_on_workers(tmp_path: Path) -> None:
         assert (tmp_path / "1" / path).read_bytes() == (tmp_path / "2" / path).read_bytes()
 
 
-def test_missing_games_are_played(compared: Compare, copied: Compare) -> None:
-    games_in(copied.out).unlink()
-    kept = games_in(copied.out, "A").stat().st_mtime_ns
-    compare(copied)
-    assert games_in(copied.out).read_bytes() == games_in(compared.out).read_bytes()
-    assert games_in(copied.out, "A").stat().st_mtime_ns == kept
-    assert verify(Verify(copied.out))
-
-
 def test_games_can_be_recorded_later(tmp_path: Path, compared: Compare) -> None:
     """Also of several rule sets."""
     run = replace(compared, out=tmp_path, rules=["four-seasons", "czarina"], record=False)
