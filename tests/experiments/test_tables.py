@@ -6,31 +6,24 @@ import pandas as pd
 import pytest
 
 from four_seasons_env.experiments.folders import read_table, write_csv
+from four_seasons_env.experiments.summary import summarise
 from four_seasons_env.experiments.tables import PRINTED, as_latex, print_table, to_print
-
-SUMMARY = pd.DataFrame(
-    {
-        "rules": "four-seasons",
-        "agent": ["next_deal_ppo", "next_deal_ppo", "planner@lookahead=3,worlds=32,candidates=8"],
-        "play": ["deterministic", "stochastic", "deterministic"],
-        "seeds": 1,
-        **{"win_rate": 1.0, "win_low": 0.9994, "win_high": 1.0},
-        **{"win_difference": -0.34, "win_difference_low": -0.35, "win_difference_high": -0.33},
-        **{"iqm": 0.5, "iqm_low": 0.5, "iqm_high": 0.5},
-        **{"cards_up": 40.0, "cards_low": 39.0, "cards_high": 41.0},
-        **{"ms_per_move": 1.0, "ms_per_game": 1182.31},
-    }
-)
+from tests.experiments.test_summary import played
 
 
 @pytest.mark.parametrize("columns", [80, 60])
 def test_every_cell_is_printed(columns: int, capsys, monkeypatch) -> None:
+    long = "planner@lookahead=3,worlds=32,candidates=8"
+    games = [played(name, [1], [52]) for name in ("heuristic", "next_deal_ppo", long)]
+    games[0]["won"] = False
+    games.append(games[1].assign(play="stochastic"))
     monkeypatch.setenv("COLUMNS", str(columns))
-    print_table(to_print(SUMMARY, PRINTED), "title")
+    print_table(to_print(summarise(pd.concat(games).assign(seconds=1.18231)), PRINTED), "title")
     lines = capsys.readouterr().out.splitlines()
     assert max(map(len, lines)) <= columns
     text = " ".join(" ".join(lines).split())
-    assert text.count("1182.31") == text.count("100.00]") == text.count("-33.00]") == 3
+    assert text.count("1182.31") == 4
+    assert text.count("+100.00]") == text.count("[+100.00,") == 3
     assert text.count("next_deal_ppo") == 2 and "stochastic" in text
 
 
