@@ -132,7 +132,7 @@ def test_rule_sets_have_section_and_picture() -> None:
 
 def test_recipes_are_linked_and_run() -> None:
     recipes = DOCS / "recipes"
-    index, navigation = (recipes / "index.md").read_text(), (ROOT / "mkdocs.yml").read_text()
+    index = (recipes / "index.md").read_text()
     pages = {path.stem: path.read_text() for path in recipes.glob("*.md")}
     linked = re.compile(r"^\[(with_\w+\.py)\]\(\1\)$", re.MULTILINE)
     quoted = linked.findall("".join(pages.values()))
@@ -143,7 +143,6 @@ def test_recipes_are_linked_and_run() -> None:
     assert set(rows["script"]) == set(quoted) - {f"with_{name}.py" for name in as_text}
     assert (rows["illegal"] == 0).all()
     for name in set(pages) - {"index"}:
-        assert f"recipes/{name}.md" in navigation
         assert f"({name}.md)" in index
         if name in as_text:
             continue

@@ -113,16 +113,19 @@ def test_evaluate_and_compare_play_the_same_games(tmp_path: Path) -> None:
     assert (player.mask, player.observation, player.train_seed) == ("no_repeats", "places", 3)
 
 
-def test_options_of_a_policy() -> None:
+def test_options_and_descriptions_of_players() -> None:
     names = [f"own={HERE}:seeded@train_seed={seed}" for seed in (3, 5)]
     players = find_players(names, "czarina", ["deterministic"])
     described = [(each.agent, each.train_seed, each.block) for each in players]
     assert described == [("own", 3, 5), ("own", 5, 5)]
     games = [play_game(name, "czarina", 10_000) for name in (*names, names[0])]
     assert games[0] == games[2] != games[1]
-    both = find_players([f"{HERE}:both"], "czarina")[0]
-    assert (both.kind, both.observation) == ("learned + search", "features of candidates")
-    assert both.block == 100
+    first, last, both, _ = find_players(
+        [f"{HERE}:{each}" for each in ("First", "Last", "both")], "czarina"
+    )
+    assert [each.kind for each in (first, last, both)] == ["-", "rule of thumb", "learned + search"]
+    assert [each.block for each in (first, last, both)] == [10, 10, 100]
+    assert both.observation == "features of candidates"
 
 
 def test_a_policy_is_pickled_as_a_function_is() -> None:

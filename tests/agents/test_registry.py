@@ -7,7 +7,6 @@ import numpy as np
 from four_seasons_env.agents import make_agent
 from four_seasons_env.experiments.compare import Compare, compare
 from four_seasons_env.experiments.comparison import read_results
-from four_seasons_env.experiments.players import find_players
 from four_seasons_env.experiments.report import Report, report
 from four_seasons_env.experiments.verify import Verify, verify
 from four_seasons_env.experiments.workers import Workers
@@ -24,13 +23,6 @@ def test_a_class_is_an_agent_by_its_place() -> None:
     last = make_agent(f"{HERE}:Last@depth=3", rules)
     assert (last.rules, last.depth, last.mask) == (rules, 3, "distinct")
     assert make_agent(f"{HERE}:Last@depth=3", rules, depth=4).depth == 4
-
-
-def test_players_of_others_have_kind_and_block() -> None:
-    names = [f"mine={HERE}:Last@depth=2", f"{HERE}:First", "heuristic"]
-    players = find_players(names, "four-seasons")
-    kinds = [("rule of thumb", 10), ("-", 10), ("rule of thumb", 1000)]
-    assert [(player.kind, player.block) for player in players] == kinds
 
 
 def test_agents_with_one_label_are_training_seeds(tmp_path: Path, capsys) -> None:
