@@ -22,7 +22,6 @@ def network(rules: Rules = DEFAULT, deterministic: bool = False) -> NetworkAgent
 STRONGER = {
     "greedy": "random",
     "first_candidate": "greedy",
-    "rollout@moves=5": "heuristic",
     "finisher": "heuristic",
     "maskable_ppo": "heuristic",
     "next_deal_ppo": "heuristic",
