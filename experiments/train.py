@@ -222,7 +222,10 @@ def _start_or_restore(run: Train, learner: training.Learner, monitor: Monitor) -
         learner.load(checkpoint)
         monitor.start(checkpoint)
     except Exception as error:  # a damaged archive can raise anything
-        raise ValueError(f"{checkpoint} cannot be resumed from: {error}") from None
+        raise ValueError(
+            f"{checkpoint} cannot be resumed from ({type(error).__name__}: {error}): it is "
+            "damaged, or of another version; start a new run (--out)"
+        ) from None
 
 
 def parse_steps(text: str) -> int:
