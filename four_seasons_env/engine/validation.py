@@ -3,24 +3,42 @@
 Compiled code indexes by a record's bytes and follows its chains, so a wrong byte could cause a
 crash or an endless loop. The conditions here hold after every opening and every legal move of any
 rule set. A record that passes is safe to play, draw and solve. A new rule or a new field of the
-record has its check here and nowhere else. Each check is of all records at once.
+record has its check here and nowhere else, in one of the compiled functions.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from four_seasons_env.engine.deals import NO_CARD
-from four_seasons_env.engine.kernel import GAME, compile_rules
+from four_seasons_env.engine.jit import jit
+from four_seasons_env.engine.kernel import (
+    AUTO_STOCK,
+    BASE_ACES,
+    BASE_PER_SUIT,
+    GAME,
+    compile_rules,
+    stock_is_known,
+    stock_size,
+)
 from four_seasons_env.engine.moves import WASTE
 from four_seasons_env.rules import Rules
 
-_CARDS = np.arange(NO_CARD)
-_ONE = np.uint64(1)
+_TEXTS = (
+    "",
+    "deal, redeals, deck_size and dealt must be numbers that the rules allow",
+    "deck must have deck_size different cards, then 52 for no card",
+    "base and level must be ranks and levels that the rules allow, and cards_up the sum of level",
+    "top, below and height must put each card in one place, as the rules allow",
+    "a space must be filled from the stock, because spaces='auto_stock'",
+)
+_SOUND, _COUNTERS, _DECK, _FOUNDATIONS, _CARDS, _SPACES = range(len(_TEXTS))
+
+_ZERO, _ONE = np.uint64(0), np.uint64(1)
+_WRONG = np.uint64(2**64 - 1)  # no bit set of cards: there are at most 52
 
 
 class InvalidGame(ValueError):
@@ -34,92 +52,167 @@ def check_games(games: NDArray[Any], rules: Rules) -> None:
         games: GAME array of shape (n,).
 
     Raises:
-        InvalidGame: naming a record that is not, and what is wrong with it.
+        InvalidGame: naming the first record that is not, and what is wrong with it.
     """
     if games.dtype != GAME or games.ndim != 1:
         raise InvalidGame(
             f"positions must be a GAME array of shape (n,), not {games.dtype} of shape "
             f"{games.shape}"
         )
-    for sound, text in _checks(games, rules):
-        if not sound.all():
-            which = f" {sound.argmin()}" if len(games) > 1 else ""
-            raise InvalidGame(f"record{which} is not a valid position of {rules.name!r}: {text}")
-
-
-def _checks(games: NDArray[Any], rules: Rules) -> Iterator[tuple[NDArray[np.bool_], str]]:
-    """Whether each record is sound, bool (n,), and what must hold; a check relies on those before.
-
-    Args:
-        games: GAME (n,).
-    """
-    deck, size, dealt = games["deck"], games["deck_size"], games["dealt"]
-    stock_is_known = games["redeals"] != rules.redeals
-    sound: Any = (games["deal"] >= -1) & (games["redeals"] <= rules.redeals)
-    sound &= np.where(stock_is_known, size <= rules.cards, size == rules.cards) & (dealt <= size)
-    yield sound, "deal, redeals, deck_size and dealt must be numbers that the rules allow"
-
-    is_card = size[:, None] > _CARDS
-    met = np.sort(deck, axis=1)  # cards first, so that equal ones are neighbours
-    sound = np.where(is_card, deck < rules.cards, deck == NO_CARD).all(axis=1)
-    sound &= ((met[:, 1:] > met[:, :-1]) | (met[:, 1:] == NO_CARD)).all(axis=1)
-    yield sound, "deck must have deck_size different cards, then 52 for no card"
-
-    base, level = games["base"], games["level"]
-    sound = (base < rules.ranks).all(axis=1) & (level <= rules.ranks).all(axis=1)
-    if rules.base_from != "one_per_suit":
-        sound &= (base == (0 if rules.base_from == "aces" else base[:, :1])).all(axis=1)
-    sound &= games["cards_up"] == level.sum(axis=1)
-    yield (
-        sound,
-        "base and level must be ranks and levels that the rules allow, and cards_up the sum of "
-        "level",
-    )
-
-    yield (
-        _cards_are_sound(games, rules),
-        "top, below and height must put each card in one place, as the rules allow",
-    )
-
-    if rules.spaces == "auto_stock":
-        has_space = (games["top"][:, : rules.piles] == NO_CARD).any(axis=1)
-        yield (
-            ~has_space | (dealt == size) | stock_is_known,
-            "a space must be filled from the stock, because spaces='auto_stock'",
+    index, fault = first_fault(games, compile_rules(rules))
+    if fault != _SOUND:
+        which = f" {index}" if len(games) > 1 else ""
+        raise InvalidGame(
+            f"record{which} is not a valid position of {rules.name!r}: {_TEXTS[fault]}"
         )
 
 
-def _cards_are_sound(games: NDArray[Any], rules: Rules) -> NDArray[np.bool_]:
-    """Whether each card of a record is in one place and packed legally, bool (n,)."""
-    count, dealt = len(games), games["dealt"][:, None]
-    rows = np.arange(count)[:, None]
-    accepts = compile_rules(rules)[0]["accepts"][games["base"][:, 0]]
-    below = np.append(games["below"], np.full((count, 1), NO_CARD), axis=1)  # also of "no card"
-    at = np.full((count, NO_CARD + 1), NO_CARD)  # [record, card] -> where it is in the deck
-    at[rows, games["deck"]] = _CARDS
-    # Down all piles and the waste at once, as far as the longest is; a circle has no end.
-    lying = np.zeros((count, NO_CARD + 1), np.int64)  # [record, card] -> how often it is met
-    heights = np.zeros((count, WASTE + 1), np.int64)
-    card, above = games["top"], games["dealt"]  # ``above``: where the waste's last card was
-    unused = card[:, rules.piles : WASTE]
-    sound: NDArray[np.bool_] = (unused == NO_CARD).all(axis=1) & (card <= NO_CARD).all(axis=1)
-    for _ in range(NO_CARD):
-        is_card = card < NO_CARD
-        if not is_card.any():
-            break
-        card = np.where(is_card, card, NO_CARD)
-        np.add.at(lying, (rows, card), is_card)
-        heights += is_card
-        host = below[rows, card]
-        fits = (accepts[rows, np.minimum(host, NO_CARD)] >> card.astype(np.uint64)) & _ONE == _ONE
-        fits[:, WASTE] = at[rows, card][:, WASTE] < above  # what is left of it lies as dealt
-        sound &= (fits | ~is_card).all(axis=1) & (host <= NO_CARD).all(axis=1)
-        card, above = host, at[rows, card][:, WASTE]
-    sound &= (card >= NO_CARD).all(axis=1) & (games["height"] == heights).all(axis=1)
-    rank, suit = _CARDS >> 2, _CARDS & 3
-    is_up = (rank - games["base"][:, suit]) % rules.ranks < games["level"][:, suit]
-    in_stock = (at[:, :-1] >= dealt) & (at[:, :-1] < NO_CARD)
-    in_deck = rules.cards > _CARDS
-    sound &= (lying[:, :-1] + (is_up & in_deck) + in_stock == in_deck).all(axis=1)
-    sound &= ((games["below"] == NO_CARD) | (lying[:, :-1] > 0)).all(axis=1)
-    return sound
+@jit
+def first_fault(games, rules):
+    """The first fault in GAME (n,): the index of its record, and that of its text; else (-1, 0)."""
+    for i in range(len(games)):
+        fault = _fault(games[i], rules[0])
+        if fault != _SOUND:
+            return i, fault
+    return -1, _SOUND
+
+
+@jit
+def _fault(g, rule):
+    """The fault of a record. What a check indexes by has been checked before it."""
+    if not _counters_are_sound(g, rule):
+        return _COUNTERS
+    if not _deck_is_sound(g, rule):
+        return _DECK
+    if not _foundations_are_sound(g, rule):
+        return _FOUNDATIONS
+    if not _cards_are_sound(g, rule):
+        return _CARDS
+    if rule.spaces == AUTO_STOCK and not _spaces_are_sound(g, rule):
+        return _SPACES
+    return _SOUND
+
+
+@jit
+def _counters_are_sound(g, rule):
+    """Check the numbers that stand alone."""
+    if g.deal < -1 or g.redeals > rule.redeals or g.deck_size > rule.cards:
+        return False
+    if g.deck_size < rule.cards and not stock_is_known(g, rule):
+        return False
+    return g.dealt <= g.deck_size
+
+
+@jit
+def _deck_is_sound(g, rule):
+    """Check the deck: distinct cards, then none."""
+    met = _ZERO
+    for i in range(NO_CARD):
+        card = g.deck[i]
+        if i >= g.deck_size:
+            if card != NO_CARD:
+                return False
+        elif card >= rule.cards or (met >> np.uint64(card)) & _ONE:
+            return False
+        else:
+            met |= _ONE << np.uint64(card)
+    return True
+
+
+@jit
+def _foundations_are_sound(g, rule):
+    """Check bases and levels."""
+    total = 0
+    for suit in range(4):
+        base = g.base[suit]
+        one_for_all = rule.base_from == BASE_PER_SUIT or base == g.base[0]
+        if base >= rule.ranks or not one_for_all or (rule.base_from == BASE_ACES and base):
+            return False
+        if g.level[suit] > rule.ranks:
+            return False
+        total += g.level[suit]
+    return g.cards_up == total
+
+
+@jit
+def _cards_are_sound(g, rule):
+    """Check that each card is in one place and packed legally."""
+    placed = _ZERO
+    for suit in range(4):
+        for level in range(g.level[suit]):
+            rank = (np.int64(g.base[suit]) + level) % rule.ranks
+            placed |= _ONE << np.uint64(4 * rank + suit)
+    for i in range(np.int64(g.dealt), np.int64(g.deck_size)):
+        bit = _ONE << np.uint64(g.deck[i])
+        if placed & bit:
+            return False
+        placed |= bit
+    lying = _ZERO
+    for place in range(WASTE + 1):
+        before = lying
+        lying = _with_chain(g, rule, place, placed, lying)
+        if lying == _WRONG or (place == WASTE and not _is_in_order(g, lying & ~before)):
+            return False
+    if placed | lying != (_ONE << np.uint64(rule.cards)) - _ONE:
+        return False
+    for card in range(NO_CARD):
+        if g.below[card] != NO_CARD and not (lying >> np.uint64(card)) & _ONE:
+            return False
+    return True
+
+
+@jit
+def _with_chain(g, rule, place, placed, lying):
+    """Check one pile, or the waste.
+
+    Args:
+        placed: bit set of the cards on foundations and in the stock.
+        lying: of those in the piles before.
+
+    Returns:
+        ``lying`` with the cards of this place, or _WRONG.
+    """
+    accepts = rule.accepts[g.base[0]]
+    cards = 0
+    card = g.top[place]
+    if card != NO_CARD and rule.piles <= place < WASTE:
+        return _WRONG
+    while card != NO_CARD:
+        if card >= rule.cards:
+            return _WRONG
+        bit = _ONE << np.uint64(card)
+        if (placed | lying) & bit:
+            return _WRONG
+        lying |= bit
+        cards += 1
+        host = g.below[card]
+        if place < WASTE and host < NO_CARD and not accepts[host] & bit:
+            return _WRONG
+        card = host
+    return lying if g.height[place] == cards else _WRONG
+
+
+@jit
+def _is_in_order(g, waste):
+    """Whether the cards of the waste, given as a bit set, lie as they were dealt.
+
+    The waste holds what is left of the cards dealt, the last of them on top: also after a redeal,
+    when the deck is the waste that was turned over.
+    """
+    card = g.top[WASTE]
+    for i in range(np.int64(g.dealt) - 1, -1, -1):
+        if (waste >> np.uint64(g.deck[i])) & _ONE:
+            if g.deck[i] != card:
+                return False
+            card = g.below[card]
+    return card == NO_CARD
+
+
+@jit
+def _spaces_are_sound(g, rule):
+    """Check `auto_stock` before a redeal: there is a space only if the stock is out."""
+    if stock_size(g) > 0 and not stock_is_known(g, rule):
+        for pile in range(rule.piles):
+            if g.top[pile] == NO_CARD:
+                return False
+    return True
