@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
+from msgspec import Meta
 from numpy.typing import NDArray
 from safetensors import SafetensorError
 from safetensors.numpy import load as load_tensors
@@ -50,7 +51,7 @@ class PolicyCard:
     """The fields of the rule set that it was trained on."""
     observation: str
     mask: Annotated[str, one_of(MASKS)]
-    layers: list[Positive]
+    layers: Annotated[list[Positive], Meta(min_length=1)]
     """Units of the hidden layers."""
     training: dict[str, Any] = field(default_factory=dict)
     """Seed, steps, validation results and the like; not used for loading."""

@@ -28,7 +28,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from four_seasons_env.arguments import check_positive, nearest
+from four_seasons_env.arguments import check_choice, check_positive, nearest
 from four_seasons_env.files import file_name
 from four_seasons_env.rules import Rules
 
@@ -187,13 +187,18 @@ def find_entry(name: str) -> Entry:
     if not (colon and package.isidentifier() and importlib.util.find_spec(package)):
         lacks = f", and no module {word!r}" if colon else ""
         raise ValueError(f"unknown agent {word!r}{lacks}: {nearest(word, AGENTS)}")
+    if not attribute.isidentifier():
+        raise ValueError(
+            f"an agent of module {word!r} must be the name of one class or function, not "
+            f"{attribute!r}: give the same label to each, as in own={word}:A own={word}:B"
+        )
     maker = load(name)
     ways = getattr(maker, "plays", PLAYS[:1])
     plays = (ways,) if isinstance(ways, str) else tuple(ways)
-    if not plays or set(plays) - set(PLAYS):
-        raise ValueError(
-            f"plays of agent {name!r} must be {' or '.join(PLAYS)}, or both, not {ways!r}"
-        )
+    if not plays:
+        raise ValueError(f"plays of agent {name!r} must be {' or '.join(PLAYS)}, or both")
+    for play in plays:
+        check_choice(f"play of agent {name!r}", play, PLAYS)
     block = check_positive(f"block of agent {name!r}", getattr(maker, "block", 10))
     return Entry(name, "-", plays, block)
 

@@ -233,7 +233,8 @@ def prompt() -> str:
 def rule_sets() -> str:
     """What fields change, then for each rule set its id, opening, changed fields and source."""
     ids = {name: f'"{env_id}"' for env_id, name in ENVS.items()}
-    usual, sections = sentences(RULES[DEFAULT]), []
+    default, sections = RULES[DEFAULT], []
+    usual = sentences(default)
     meanings: dict[str, str] = {}
     for name, rules in RULES.items():
         made = ids.get(name, f'"FourSeasons-v0", rules="{name}"')
@@ -241,8 +242,10 @@ def rule_sets() -> str:
         changed = []
         for field, words in sentences(rules).items():
             if words != usual.get(field):
-                changed.append(f"{field}=`{getattr(rules, field)}`")
-                meanings[changed[-1]] = words
+                value = getattr(rules, field)
+                beside = " with a reserve" if value == getattr(default, field) else ""
+                changed.append(f"{field}=`{value}`{beside}")
+                assert meanings.setdefault(changed[-1], words) == words
         parts = [f"### {name}", about, ", ".join(changed), f"Source: {rules.about}"]
         sections.append("\n\n".join(filter(None, parts)))
     rows = [f"| {value} | {meanings[value]} |" for value in sorted(meanings)]

@@ -34,8 +34,9 @@ def play_game(agent: str, rules: str | Rules, deal: int, play: str = "determinis
     Raises:
         ValueError: for a negative deal; see also `find_players`.
     """
+    number = check_deal(deal)  # before the agent is made, which may take long
     (player,) = find_players([agent], rules, [play])
-    record: Record = play_in_block(player, get_rules(rules), [check_deal(deal)])["game"].item()
+    record: Record = play_in_block(player, get_rules(rules), [number])["game"].item()
     return record
 
 

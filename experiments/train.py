@@ -223,8 +223,8 @@ def _start_or_restore(run: Train, learner: training.Learner, monitor: Monitor) -
         monitor.start(checkpoint)
     except Exception as error:  # a damaged archive can raise anything
         raise ValueError(
-            f"{checkpoint} cannot be resumed from ({type(error).__name__}: {error}): it is "
-            "damaged, or of another version; start a new run (--out)"
+            f"{checkpoint} cannot be resumed from ({type(error).__name__}: {error}): if "
+            "it is damaged, or of another version, start a new run (--out)"
         ) from None
 
 

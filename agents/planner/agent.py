@@ -29,6 +29,7 @@ from four_seasons_env.rules import Rules
 
 _WIDTH = 100
 """Width of the solver's beam when it votes."""
+_MOST_CANDIDATES = 16
 
 
 class PlannerAgent:
@@ -57,7 +58,7 @@ class PlannerAgent:
 
     Raises:
         PolicyFileError: if the weights do not fit the card.
-        ValueError: for ``candidates`` or ``worlds`` below 1.
+        ValueError: for ``candidates`` out of range, or ``worlds`` below 1.
     """
 
     mask = "distinct"
@@ -83,7 +84,8 @@ class PlannerAgent:
         self._search = new_search(rules, positions)
         self._path = np.zeros(DEEPEST + 1, np.int64)
         check_positive("worlds", worlds)
-        check_positive("candidates", candidates)
+        if not 1 <= candidates <= _MOST_CANDIDATES:
+            raise ValueError(f"candidates must be 1 to {_MOST_CANDIDATES}, not {candidates}")
         self._lookahead = new_lookahead(rules, candidates, worlds, lookahead)
         self._votes = votes
         self._rules, self._plans = rules, Plans(rules, ending_positions)

@@ -17,8 +17,8 @@ from typing import Any
 
 import pandas as pd
 
-from four_seasons_env.engine.deals import RANKS, TRAIN_FROM, parse_deals
-from four_seasons_env.experiments import blocks, folders
+from four_seasons_env.engine.deals import RANKS, TRAIN_FROM
+from four_seasons_env.experiments import blocks, comparison, folders
 from four_seasons_env.experiments.command_line import command, rule_set_names
 from four_seasons_env.experiments.workers import Workers
 from four_seasons_env.game import Game
@@ -112,7 +112,7 @@ def take_census(run: Census) -> pd.DataFrame:
     if not run.seconds > 0:
         raise ValueError(f"--seconds must be more than 0, not {run.seconds:g}")
     run.workers.check()
-    ranges = blocks.split_deals(parse_deals(run.deals), BLOCK)
+    ranges = blocks.split_deals(comparison.read_deals(run.deals), BLOCK)
     tasks = [CensusTask(run.out, rules, "", deals, run) for rules in rule_sets for deals in ranges]
     with folders.locked(run.out, "census"):
         folders.write_json(run.out / "census.json", folders.provenance())

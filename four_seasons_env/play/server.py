@@ -286,7 +286,7 @@ def compile_ahead() -> None:
 
 def _refuse(request: Request, error: Exception) -> Response:
     if isinstance(error, HTTPException):
-        return JSONResponse({"error": error.detail}, error.status_code)
+        return JSONResponse({"error": error.detail}, error.status_code, error.headers)
     return JSONResponse({"error": str(error)}, 400)
 
 

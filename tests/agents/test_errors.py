@@ -142,6 +142,7 @@ NAMES = [
     (agent("planner:me@x.org/x"), ValueError, "'x.org/x' .* is not an option.*must be without @"),
     (agent("planner:runs/a:b"), ValueError, "must be without : ,: rename 'runs/a:b'"),
     (agent("__main__:mine"), ValueError, r"save it in my_module\.py and write my_module:mine"),
+    (agent(f"{HERE}:A,{HERE}:B"), ValueError, "give the same label to each, as in own="),
     (agent("no_module:First"), ValueError, "agent 'no_module', and no module 'no_module'"),
     (
         agent(f"{HERE}:Firrst"),
@@ -156,6 +157,7 @@ OPTIONS = [
     (agent("maskable_ppo@deterministic=true"), ValueError, "choose .* with --play"),
     (agent("rollout@worlds=2,worlds=3"), ValueError, "option 'worlds' is given twice"),
     (agent("rollout@worlds=0"), ValueError, "worlds must be a positive integer, not 0"),
+    (agent("planner@candidates=17"), ValueError, "candidates must be 1 to 16, not 17"),
     (agent("rollout@worlds=2.5"), ValueError, r"number, 0 or more, not '2\.5' \(default 16\)"),
     (agent("rollout", worlds=2.5), ValueError, "worlds of agent 'rollout' must be a whole"),
     (option(share="nan"), ValueError, "share of agent 'mine' must be a number, 0 or more, not 'n"),
@@ -166,7 +168,7 @@ PLAYERS = [
     (agent(f"{HERE}:Short"), ValueError, r"has no act\(games, masks, rng\)"),
     (agent(f"{HERE}:OddMask"), ValueError, "has mask 'legall': did you mean 'legal'"),
     (agent(f"{HERE}:Untold"), ValueError, "kind of agent .* must be a text, not None"),
-    (agent(f"{HERE}:OddPlays"), ValueError, "or stochastic, or both, not .'stochastc'"),
+    (agent(f"{HERE}:OddPlays"), ValueError, "'stochastc': did you mean 'stochastic'"),
     (players(f"{HERE}:Lettered"), ValueError, "train_seed of agent .* must be a whole .*, not 'a'"),
     (
         lambda _: play_deals(Floats(), DEFAULT, [7]),
