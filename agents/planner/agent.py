@@ -30,6 +30,7 @@ from four_seasons_env.rules import Rules
 _WIDTH = 100
 """Width of the solver's beam when it votes."""
 _MOST_CANDIDATES = 16
+"""Maximum number of candidates; a look ahead plays each of them in every world."""
 
 
 class PlannerAgent:
@@ -77,15 +78,15 @@ class PlannerAgent:
         worlds: int = 8,
         candidates: int = 4,
     ) -> None:
+        check_positive("worlds", worlds)
+        if not 1 <= candidates <= _MOST_CANDIDATES:
+            raise ValueError(f"candidates must be 1 to {_MOST_CANDIDATES}, not {candidates}")
         announce(best_stop)
         self.train_seed = card.training.get("seed")
         self._evaluator = new_evaluator(rules, network_of(weights, card.layers, HEADS))
         self._positions, self._expansions = positions, expansions
         self._search = new_search(rules, positions)
         self._path = np.zeros(DEEPEST + 1, np.int64)
-        check_positive("worlds", worlds)
-        if not 1 <= candidates <= _MOST_CANDIDATES:
-            raise ValueError(f"candidates must be 1 to {_MOST_CANDIDATES}, not {candidates}")
         self._lookahead = new_lookahead(rules, candidates, worlds, lookahead)
         self._votes = votes
         self._rules, self._plans = rules, Plans(rules, ending_positions)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from four_seasons_env.arguments import nearest
-from four_seasons_env.engine.deals import DeckError, check_deal, check_seed
+from four_seasons_env.engine.deals import check_deal, check_seed, deck_text, parse_deck
 from four_seasons_env.engine.kernel import GAME, compile_rules, start_all
 from four_seasons_env.game import Game
 from four_seasons_env.rules import Rules
@@ -57,9 +57,8 @@ def read_options(
     if named == ["game"]:
         asked[:] = _read_games(value, rules, count)
     elif named == ["deck"]:
-        if value is None:  # for a `Game`, no deck means deal 0
-            raise DeckError(f"a deck must be text such as 'QH 3D ... 5D', not {value!r}")
-        asked[:] = Game(rules, deck=value).record
+        deck = deck_text(parse_deck(value, rules.ranks))  # refuses None: to a `Game`, deal 0
+        asked[:] = Game(rules, deck=deck).record
     else:
         deals = np.empty(len(asked), np.int64)
         deals[:] = _read_deals(value, count)

@@ -127,7 +127,9 @@ class RunningGames(abc.ABC):
     def reset(
         self, asked: NDArray[Any] | None = None, chosen: NDArray[np.bool_] | None = None
     ) -> None:
-        """Start an episode in every game, or in each chosen one; the first time, in every game.
+        """Start an episode in every game, or in each chosen one.
+
+        Callers choose only after a first reset of every game (`check_started`).
 
         Args:
             asked: what `options.read_options` returns; None for the next training deals.

@@ -401,7 +401,7 @@ IN_EPISODES = [
             ({"deals": 17}, ValueError, "unknown option 'deals': did you mean 'deal'"),
             ({"deal": True}, ValueError, "deal must be an integer, not True: did you mean 1"),
             ({"deal": 17, "deck": "AC"}, ValueError, "give only one"),
-            ({"deck": None}, ValueError, "a deck must be text such as"),
+            ({"deck": None}, ValueError, "or a list of cards, not None"),
             ({"deck": 17}, ValueError, "a deck must be text such as 'QH 3D ... 5D', or a list"),
             ({"game": 3}, TypeError, "game must be a four_seasons_env.Game, not 3"),
             ({"game": Game("czarina")}, ValueError, "must be 'four-seasons', not 'czarina'"),
