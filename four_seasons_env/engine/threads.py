@@ -1,50 +1,74 @@
 """Threads that share the games of a batch: each takes a few games, until none are left.
 
 To wake a thread takes 20 to 100 microseconds. So a thread that has finished looks for the next call
-for a while before it sleeps. And the caller does not wait for threads that sleep: it plays, and one
-that wakes late finds less to do, or nothing. Numba's own parallel loops would need a threading
-layer that aborts the process when two threads of Python enter it.
+for a while before it sleeps, and one that wakes first wakes two others. None of them waits for the
+GIL, which they could take only one after another: they run compiled code from their start to their
+end. And the caller does not wait for threads that sleep: it plays, and one that wakes late finds
+less to do, or nothing. Numba's own parallel loops would need a threading layer that aborts the
+process when two threads of Python enter it.
 """
 
 from __future__ import annotations
 
 import os
 import threading
-import time
 import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from numba import types
+from numba import carray, types  # type: ignore[attr-defined]
 from numpy.typing import NDArray
 
-from four_seasons_env.engine.jit import inlined, jit
+from four_seasons_env.engine.jit import external, inlined, jit, merged
 from four_seasons_env.engine.masks import intrinsic
 
-_FINISHED, _SUM, _TAKEN = range(3)
-"""The numbers of a ticket: games finished, the sum of all results, and from the third on how many
-parts of each thread's share are taken. Each call has a ticket of its own, so a thread that wakes
-after its end finds it used up."""
+_LINE = 8
+"""Numbers of a line of a board, which is as long as a line of a processor's cache: threads that
+write into one line wait for each other."""
+
+_CALL, _WHAT, _ACTIONS, _OUT = range(4)
+"""On the first line of a board: the number of the present call, or `_END`; what it asks for."""
+
+_FINISHED, _SUM, _GAMES = range(_LINE, _LINE + 3)
+"""On the second line: games finished, the sum of all results, games in all."""
+
+_TAKEN, _LOCK = range(2 * _LINE, 2 * _LINE + 2)
+"""On the line of each thread, from the third on: how many parts of its share are taken, and the
+lock on which it sleeps. Thread 0 is the caller, which nobody wakes."""
+
+_END = -1
 
 _BY_OTHERS = 1 << 32
 """A part that another thread has taken adds this to its share's number; its owner adds 1."""
 
 _SPINS = 1_000_000
-"""Looks at a ticket: 0.2 to 1 ms, a few times as long as it takes to wake."""
+"""Looks at a board: 0.2 to 1 ms, a few times as long as it takes to wake."""
+
+_FOR_EVER, _AT_ONCE, _A_WHILE = -1, 0, 100  # microseconds
+
+_new_lock = external("PyThread_allocate_lock", types.uintp())
+_free_lock = external("PyThread_free_lock", types.void(types.uintp))
+_acquire = external(
+    "PyThread_acquire_lock_timed", types.int32(types.uintp, types.int64, types.int32)
+)
+_release = external("PyThread_release_lock", types.void(types.uintp))
 
 
-@intrinsic
-def _add(typing_context: Any, address: Any, number: Any) -> Any:
-    """Add to the int64 at an address in one step, also for other threads; returns it as it was."""
+def _atomic(operation: str) -> Callable[..., Any]:
+    """A function of the address of an int64 and a number, which no other thread interrupts."""
 
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        pointer = context.get_value_type(types.CPointer(types.int64))
-        return builder.atomic_rmw(
-            "add", builder.inttoptr(args[0], pointer), args[1], ordering="seq_cst"
-        )
+    def of(typing_context: Any, address: Any, number: Any) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            pointer = builder.inttoptr(args[0], context.get_value_type(types.CPointer(types.int64)))
+            return builder.atomic_rmw(operation, pointer, args[1], ordering="seq_cst")
 
-    return types.int64(types.uintp, types.int64), generate
+        return types.int64(types.uintp, types.int64), generate
+
+    return intrinsic(of)
+
+
+_add, _set = _atomic("add"), _atomic("xchg")  # both return the number before
 
 
 @intrinsic
@@ -58,8 +82,72 @@ def _read(typing_context: Any, address: Any) -> Any:
     return types.int64(types.uintp), generate
 
 
-@jit
-def take(ticket, own, games, size):
+@intrinsic
+def _pointer(typing_context: Any, address: Any, like: Any) -> Any:
+    """An address as a pointer to elements like those of an array."""
+    kind = types.CPointer(like.dtype)
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.inttoptr(args[0], context.get_value_type(kind))
+
+    return kind(types.uintp, like), generate
+
+
+@inlined
+def _at(board, number):
+    """The address of a number of a board."""
+    return np.uintp(board.ctypes.data + 8 * number)
+
+
+@merged
+def _sleep(board, own, microseconds):
+    """Sleep until somebody wakes this thread, for so many microseconds at most."""
+    _acquire(np.uintp(board[_LOCK + _LINE * own]), microseconds, 0)
+
+
+@merged
+def _wake(board, own):
+    """Wake two other threads, or keep them awake the next time that they are about to sleep."""
+    for thread in range(2 * own + 1, min(2 * own + 3, len(board) // _LINE - 2)):
+        lock = np.uintp(board[_LOCK + _LINE * thread])
+        _acquire(lock, _AT_ONCE, 0)  # only a lock that is held may be released
+        _release(lock)
+
+
+@merged
+def next_call(board, own, games, call):
+    """Wait for the next call, or begin it in the caller; and wake two other threads.
+
+    Args:
+        board: of the threads.
+        own: the thread's number.
+        games: number of games in all.
+        call: number of the last call; 0 for none.
+
+    Returns:
+        The number of the call; -1 for the end.
+    """
+    if own == 0:
+        board[_GAMES] = games
+        _set(_at(board, _FINISHED), 0)
+        _set(_at(board, _SUM), 0)
+        for taken in range(_TAKEN, len(board), _LINE):  # last: from now on a thread may take games
+            _set(_at(board, taken), 0)
+        call = _add(_at(board, _CALL), 1) + 1
+    else:
+        looks, last = 0, call
+        while call == last:
+            if looks == _SPINS:
+                _sleep(board, own, _FOR_EVER)
+                looks = 0
+            call = _read(_at(board, _CALL))
+            looks += 1
+    _wake(board, own)
+    return call
+
+
+@merged
+def take(board, own, games, size):
     """Take games that no thread has taken: of the thread's own share, or else of another's.
 
     A thread's own games are in its processor's cache from the last call, and to fetch them takes
@@ -67,7 +155,7 @@ def take(ticket, own, games, size):
     which are about the same in each call, and leaves the last eighth to an owner that has begun.
 
     Args:
-        ticket: of the call.
+        board: of the threads.
         own: the thread's number.
         games: number of games in all.
         size: the most to take.
@@ -75,12 +163,12 @@ def take(ticket, own, games, size):
     Returns:
         The first game, and the one after the last. If none are left, both are ``games``.
     """
-    shares = len(ticket) - _TAKEN
+    shares = len(board) // _LINE - 2
     for k in range(shares):
         share = (own + k) % shares
         first, end = share * games // shares, (share + 1) * games // shares
         parts = (end - first + size - 1) // size
-        address = np.uintp(ticket.ctypes.data + 8 * (_TAKEN + share))
+        address = _at(board, _TAKEN + _LINE * share)
         if k:
             by_owner, by_others = _split(_read(address))
             if by_owner and 8 * (by_owner + by_others) > 7 * parts:
@@ -98,21 +186,55 @@ def _split(taken):
     return taken % _BY_OTHERS, taken // _BY_OTHERS
 
 
-@jit
-def finish(ticket, size, result):
-    """Report that ``size`` games are finished, with a number to add to the sum of all results."""
-    _add(np.uintp(ticket.ctypes.data + 8 * _SUM), result)
-    _add(np.uintp(ticket.ctypes.data + 8 * _FINISHED), size)
+@inlined
+def asked(board, like):
+    """What the present call asks for, its actions, and its array for observations.
+
+    Only for a thread that has taken games and not finished them: until then the call goes on.
+
+    Args:
+        board: of the threads.
+        like: array of the shape and dtype of the observations.
+    """
+    actions = carray(_pointer(np.uintp(board[_ACTIONS]), board), (len(like),))
+    return board[_WHAT], actions, carray(_pointer(np.uintp(board[_OUT]), like), like.shape)
 
 
-@jit
-def _reaches(ticket, at, number):
-    """Whether the number at a place of a ticket is at least ``number``; looks for a while."""
-    address = np.uintp(ticket.ctypes.data + 8 * at)
+@merged
+def finish(board, own, size, result):
+    """Report that ``size`` games are finished, with a number to add to the sum of all results.
+
+    The caller waits here until all games are. In compiled code Ctrl-C does not interrupt it, so
+    the arrays of a call outlive it.
+    """
+    _add(_at(board, _SUM), result)
+    _add(_at(board, _FINISHED), size)
     looks = 0
-    while looks < _SPINS and _read(address) < number:
+    while own == 0 and _read(_at(board, _FINISHED)) < board[_GAMES]:
         looks += 1
-    return looks < _SPINS
+        if looks >= _SPINS:
+            _sleep(board, own, _A_WHILE)
+
+
+@jit
+def _make_locks(board):
+    """Give each thread a lock that is held."""
+    for thread in range(len(board) // _LINE - 2):
+        board[_LOCK + _LINE * thread] = _new_lock()
+        _sleep(board, thread, _AT_ONCE)
+
+
+@jit
+def _free(locks):
+    for lock in locks:
+        _free_lock(np.uintp(lock))
+
+
+@jit
+def _end(board):
+    """End all threads but the caller, each as soon as it has finished what it has taken."""
+    _set(_at(board, _CALL), _END)
+    _wake(board, 0)
 
 
 def cores() -> int:
@@ -122,7 +244,7 @@ def cores() -> int:
 
 
 class Threads:
-    """Threads for calls of compiled functions that release the GIL.
+    """Threads for calls of a compiled function, in which they share the games of a batch.
 
     They start with the first call, also in a forked process, and end with this object.
 
@@ -133,73 +255,53 @@ class Threads:
     def __init__(self, count: int) -> None:
         self.count = count
         self._process = 0
-        self._next = self._new_ticket()
+        self._owns: Sequence[Any] = ()
         self._end: Callable[[], object] = lambda: None
 
     def call(
-        self, function: Callable[..., None], owns: Sequence[Any], games: int, *arguments: Any
+        self,
+        function: Callable[..., None],
+        owns: Sequence[Any],
+        what: int,
+        actions: NDArray[np.int64],
+        out: NDArray[Any],
     ) -> int:
-        """Call ``function(own, ticket, number, *arguments)`` in each thread.
+        """Take one action in each game, with the same ``function`` in each thread.
 
         Args:
-            function: takes games and finishes them until none are left (`take`, `finish`).
-            owns: the first argument of each thread.
-            games: number of games.
-            *arguments: the same for all threads.
+            function: called as ``function(own, board, number)`` with the number of the thread. It
+                waits for a call, and takes games and finishes them until none are left
+                (`next_call`, `take`, `asked`, `finish`); and so on until the end, but in the caller
+                only once.
+            owns: the first argument of each thread; another object starts new threads.
+            what: passed on.
+            actions: int64 (n,) and contiguous, passed on.
+            out: contiguous, passed on.
 
         Returns:
             The sum of the results.
         """
-        if self._process != os.getpid():
-            self._start()
-        ticket, self._next = self._next, self._new_ticket()
-        self._task[:] = function, owns, ticket, self._next, arguments
-        for wake in self._wakes:
-            if wake.locked():  # else it is about to look for a task
-                wake.release()
-        try:
-            function(owns[-1], ticket, self.count - 1, *arguments)
-        finally:  # after Ctrl-C, too
-            while ticket.any() and not _reaches(ticket, _FINISHED, games):
-                time.sleep(0)  # lets other threads of Python run
-            self._task.clear()  # else it would keep the arrays
-        return int(ticket[_SUM])
+        if self._process != os.getpid() or self._owns is not owns:
+            self._start(function, owns)
+        board = self._board
+        board[_WHAT], board[_ACTIONS], board[_OUT] = what, actions.ctypes.data, out.ctypes.data
+        function(owns[0], board, 0)
+        return int(board[_SUM])
 
-    def _new_ticket(self) -> NDArray[np.int64]:
-        """A ticket of which nothing is taken; the caller's share is the last."""
-        return np.zeros(_TAKEN + self.count, np.int64)
-
-    def _start(self) -> None:
-        self._process = os.getpid()
-        self._task: list[Any] = []
-        self._wakes = [threading.Lock() for _ in range(self.count - 1)]
-        for i, wake in enumerate(self._wakes):
-            wake.acquire()
-            threading.Thread(target=_serve, args=(i, wake, self._task), daemon=True).start()
-        self._end = weakref.finalize(self, _end, self._wakes, self._task)
+    def _start(self, function: Callable[..., None], owns: Sequence[Any]) -> None:
+        if self._process == os.getpid():  # a forked process has no threads to end
+            self.close()
+        self._board = board = np.zeros((2 + self.count) * _LINE, np.int64)
+        _make_locks(board)
+        # The threads hold the board, too. At the exit of Python they sleep on.
+        weakref.finalize(board, _free, board[_LOCK::_LINE].copy()).atexit = False
+        self._end = end = weakref.finalize(self, _end, board)
+        end.atexit = False
+        self._process, self._owns = os.getpid(), owns
+        for i in range(1, self.count):
+            threading.Thread(target=function, args=(owns[i], board, i), daemon=True).start()
 
     def close(self) -> None:
         """End the threads, if there are any."""
         self._end()
         self._process = 0
-
-
-def _serve(i: int, wake: threading.Lock, task: list[Any]) -> None:
-    """The life of a thread: do its part of a task each time that it is woken."""
-    while True:
-        wake.acquire()
-        match tuple(task):
-            case function, owns, ticket, following, arguments:
-                function(owns[i], ticket, i, *arguments)
-                del function, owns, ticket, arguments
-                _reaches(following, len(following) - 1, 1)  # the caller has taken its first games
-            case (None,):
-                return
-
-
-def _end(wakes: Sequence[threading.Lock], task: list[Any]) -> None:
-    """Wake threads to end them."""
-    task[:] = [None]
-    for wake in wakes:
-        if wake.locked():
-            wake.release()

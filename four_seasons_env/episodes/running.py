@@ -70,7 +70,6 @@ class RunningGames(abc.ABC):
     observations: NDArray[Any]
 
     def __init__(self, settings: EnvSettings) -> None:
-        announce(self._compiled.step_all)
         alone = VectorSettings(autoreset_mode="Disabled")  # a single environment resets its game
         many = settings if isinstance(settings, VectorSettings) else alone
         count = many.num_envs
@@ -80,6 +79,8 @@ class RunningGames(abc.ABC):
         self.max_moves = int(min(settings.max_moves, many.max_episode_steps or settings.max_moves))
         self._autoreset = AUTORESET[check_autoreset_mode(many.autoreset_mode)]
         self._threads = Threads(self._share_games(many.num_threads, count))
+        compiled = self._compiled
+        announce(compiled.step_all if self._threads.count == 1 else compiled.step_share)
         self.games = np.zeros(count, GAME)
         self.episodes = np.zeros(count, stepping.EPISODE)
         self.rewards = np.zeros(count)
@@ -165,8 +166,7 @@ class RunningGames(abc.ABC):
         # Checked for all games first: no thread may play if another refuses an action.
         if what == stepping.STEP and (refused := stepping.first_refused(bundles[0], actions)) >= 0:
             return -1 - int(refused)
-        count = len(actions)
-        return self._threads.call(compiled.step_share, bundles, count, what, actions, out)
+        return self._threads.call(compiled.step_share, bundles, what, actions, out)
 
     def step(self, actions: NDArray[np.int64], out: NDArray[Any]) -> int:
         """Take one action in each game; returns how many episodes ended.

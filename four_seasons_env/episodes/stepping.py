@@ -15,7 +15,7 @@ from four_seasons_env.engine.deals import TRAIN_FROM, next_deal
 from four_seasons_env.engine.jit import inlined, jit, merged
 from four_seasons_env.engine.kernel import is_won, start
 from four_seasons_env.engine.repeats import play_on, start_run, write_mask
-from four_seasons_env.engine.threads import finish, take
+from four_seasons_env.engine.threads import asked, finish, next_call, take
 from four_seasons_env.observations import encode, refresh, show_all
 from four_seasons_env.rewards import reward_of
 
@@ -223,12 +223,20 @@ def step_all(bundle, what, actions, out):
 
 
 @jit
-def step_share(bundle, ticket, own, what, actions, out):
+def step_share(bundle, board, own):
     """`step_all` in thread ``own`` of several, of actions that have been checked."""
-    first, last = take(ticket, own, len(actions), AT_A_TIME)
-    while first < last:
-        finish(ticket, last - first, _step(bundle, what, first, last, actions, out))
-        first, last = take(ticket, own, len(actions), AT_A_TIME)
+    games, call, goes_on = len(bundle.buffers.done), 0, True
+    while goes_on:
+        call = next_call(board, own, games, call)
+        played, ended, first = 0, 0, 0
+        while first < games:
+            first, last = take(board, own, games, AT_A_TIME)
+            if first < games:
+                what, actions, out = asked(board, bundle.buffers.final_observations)
+                ended += _step(bundle, what, first, last, actions, out)
+                played += last - first
+        finish(board, own, played, ended)
+        goes_on = own != 0 and call >= 0
 
 
 @merged

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from four_seasons_env.engine.jit import by_type, internal, jit, merged
 from four_seasons_env.engine.kernel import legal, new_masks, nothing_hidden, play
-from four_seasons_env.engine.threads import finish, take
+from four_seasons_env.engine.threads import asked, finish, next_call, take
 from four_seasons_env.episodes.stepping import (
     CONSIDER,
     DEAL,
@@ -277,12 +277,20 @@ def step_all(bundle, what, actions, out):
 
 
 @jit
-def step_share(bundle, ticket, own, what, actions, out):
-    """`step_all` in thread ``own`` of several, of actions that have been checked."""
-    i, end = take(ticket, own, len(actions), AT_A_TIME)
-    while i < end:
-        finish(ticket, 1, _step(i, bundle, what, actions, out))
-        i, end = take(ticket, own, len(actions), AT_A_TIME)
+def step_share(bundle, board, own):
+    """See `episodes.stepping.step_share`."""
+    games, call, goes_on = len(bundle.buffers.done), 0, True
+    while goes_on:
+        call = next_call(board, own, games, call)
+        played, ended, i = 0, 0, 0
+        while i < games:
+            i, _ = take(board, own, games, AT_A_TIME)
+            if i < games:
+                what, actions, out = asked(board, bundle.buffers.final_observations)
+                ended += _step(i, bundle, what, actions, out)
+                played += 1
+        finish(board, own, played, ended)
+        goes_on = own != 0 and call >= 0
 
 
 @merged
