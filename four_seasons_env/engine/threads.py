@@ -246,7 +246,7 @@ def cores() -> int:
 class Threads:
     """Threads for calls of a compiled function, in which they share the games of a batch.
 
-    They start with the first call, also in a forked process, and end with this object.
+    They start after the first call, also in a forked process, and end with this object.
 
     Attributes:
         count: threads in all, with the caller's.
@@ -273,7 +273,7 @@ class Threads:
                 waits for a call, and takes games and finishes them until none are left
                 (`next_call`, `take`, `asked`, `finish`); and so on until the end, but in the caller
                 only once.
-            owns: the first argument of each thread; another object starts new threads.
+            owns: the first argument of each thread; for another object there are new threads.
             what: passed on.
             actions: int64 (n,) and contiguous, passed on.
             out: contiguous, passed on.
@@ -281,25 +281,29 @@ class Threads:
         Returns:
             The sum of the results.
         """
-        if self._process != os.getpid() or self._owns is not owns:
-            self._start(function, owns)
+        is_new = self._process != os.getpid() or self._owns is not owns
+        if is_new:
+            self._renew()
         board = self._board
         board[_WHAT], board[_ACTIONS], board[_OUT] = what, actions.ctypes.data, out.ctypes.data
         function(owns[0], board, 0)
+        if is_new:  # not before: the caller compiles the function, which Ctrl-C can interrupt
+            for i in range(1, self.count):
+                threading.Thread(target=function, args=(owns[i], board, i), daemon=True).start()
+            self._process, self._owns = os.getpid(), owns
         return int(board[_SUM])
 
-    def _start(self, function: Callable[..., None], owns: Sequence[Any]) -> None:
-        if self._process == os.getpid():  # a forked process has no threads to end
+    def _renew(self) -> None:
+        """Make a new board, and end the threads of the old one; a forked process has none."""
+        if self._process == os.getpid():
             self.close()
-        self._board = board = np.zeros((2 + self.count) * _LINE, np.int64)
-        _make_locks(board)
+        self._board = np.zeros((2 + self.count) * _LINE, np.int64)
+        _make_locks(self._board)
         # The threads hold the board, too. At the exit of Python they sleep on.
-        weakref.finalize(board, _free, board[_LOCK::_LINE].copy()).atexit = False
-        self._end = end = weakref.finalize(self, _end, board)
+        locks = self._board[_LOCK::_LINE].copy()
+        weakref.finalize(self._board, _free, locks).atexit = False
+        self._end = end = weakref.finalize(self, _end, self._board)
         end.atexit = False
-        self._process, self._owns = os.getpid(), owns
-        for i in range(1, self.count):
-            threading.Thread(target=function, args=(owns[i], board, i), daemon=True).start()
 
     def close(self) -> None:
         """End the threads, if there are any."""
