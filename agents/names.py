@@ -66,8 +66,7 @@ def make_agent(name: str | Name, rules: str | Rules = "four-seasons", **options:
         FileNotFoundError: where there are no weights.
         ImportError: naming the extra that installs what the agent needs.
     """
-    parts = name if isinstance(name, Name) else split_name(name)
-    rules = get_rules(rules)
+    parts, rules = split_name(name), get_rules(rules)
     try:
         return _make(parts, rules, options)
     except ModuleNotFoundError as error:
@@ -144,8 +143,10 @@ class Name:
         return f"{self.registered}{path}{options}"
 
 
-def split_name(name: str) -> Name:
+def split_name(name: str | Name) -> Name:
     """Split an agent's name into its label, registered name, path to its weights, and options.
+
+    A name that has been split stays as it is.
 
     Raises:
         ValueError: for an unknown agent, naming the nearest one; an empty label; a path for an
@@ -153,6 +154,8 @@ def split_name(name: str) -> Name:
             that cannot be read, or are given twice.
         TypeError: for a name that is not text.
     """
+    if isinstance(name, Name):
+        return name
     if not isinstance(name, str):
         raise TypeError(f"an agent's name must be text, such as 'heuristic', not {name!r}")
     label, equals, rest = name.partition("=")

@@ -13,6 +13,7 @@ from typing import Literal
 
 import pandas as pd
 
+from four_seasons_env.agents.names import split_name
 from four_seasons_env.experiments import blocks, command_line, comparison, folders, tables
 from four_seasons_env.experiments.players import find_players
 from four_seasons_env.experiments.plots import plot_win_rates
@@ -106,7 +107,8 @@ def _checked(run: Compare) -> comparison.Manifest:
     command_line.check_stored_seed(run.seed)
     run.workers.check()
     comparison.read_deals(run.deals)
-    players = {rules: find_players(run.agents, rules, run.play) for rules in rule_sets}
+    names = [split_name(each) for each in run.agents]
+    players = {rules: find_players(names, rules, run.play) for rules in rule_sets}
     luck = {rules: blocks.meter_for(rules).name for rules in rule_sets if run.luck}
     return comparison.Manifest(players, run.deals, run.seed, run.record, luck)
 

@@ -69,7 +69,7 @@ class Player:
 
 
 def find_players(
-    names: Iterable[str], rules: str | Rules, plays: Iterable[str] = PLAYS
+    names: Iterable[str | Name], rules: str | Rules, plays: Iterable[str] = PLAYS
 ) -> list[Player]:
     """The players of a comparison under one rule set.
 
