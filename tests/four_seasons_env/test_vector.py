@@ -66,6 +66,22 @@ def test_actions_may_be_written_in_many_ways():
 # --- when the next episode starts --------------------------------------------------------------
 
 
+def test_final_observations_of_a_large_batch():
+    """They lie in memory of another kind."""
+    finals = []
+    for count in (3, 1000):
+        env = FourSeasonsVectorEnv(count, max_moves=2)
+        env.reset(seed=1)
+        _, _, _, _, infos = env.step(np.zeros(count, int))
+        _, infos = env.reset(options={"reset_mask": np.arange(count) == 1})
+        _, _, _, _, infos = env.step(infos["action_mask"].argmax(axis=1))
+        assert infos["_final_obs"].sum() == count - 1
+        assert not infos["final_obs"][1].any()
+        finals.append(infos["final_obs"][:3])
+    assert same(*finals)
+    assert finals[0].any()
+
+
 def test_ended_games_need_a_reset():
     env = FourSeasonsVectorEnv(3, max_moves=2, autoreset_mode="Disabled")
     _, infos = env.reset(seed=1)
