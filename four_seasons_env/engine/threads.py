@@ -10,6 +10,7 @@ process when two threads of Python enter it.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import threading
 import weakref
@@ -107,10 +108,14 @@ def _sleep(board, own, microseconds):
 
 @merged
 def _wake(board, own):
-    """Wake two other threads, or keep them awake the next time that they are about to sleep."""
+    """Wake two other threads, or keep them awake the next time that they are about to sleep.
+
+    Only a lock that is held may be released. It is: by this thread, or by the one that is asleep or
+    about to be. In the meantime that one can at most wake once too often.
+    """
     for thread in range(2 * own + 1, min(2 * own + 3, len(board) // _LINE - 2)):
         lock = np.uintp(board[_LOCK + _LINE * thread])
-        _acquire(lock, _AT_ONCE, 0)  # only a lock that is held may be released
+        _acquire(lock, _AT_ONCE, 0)
         _release(lock)
 
 
@@ -131,7 +136,9 @@ def next_call(board, own, games, call):
         board[_GAMES] = games
         _set(_at(board, _FINISHED), 0)
         _set(_at(board, _SUM), 0)
-        for taken in range(_TAKEN, len(board), _LINE):  # last: from now on a thread may take games
+        # Last: from now on, threads may take games, also one that is still on its way to an earlier
+        # call. It takes part in this one, and then waits for it, and finds nothing left.
+        for taken in range(_TAKEN, len(board), _LINE):
             _set(_at(board, taken), 0)
         call = _add(_at(board, _CALL), 1) + 1
     else:
@@ -246,7 +253,8 @@ def cores() -> int:
 class Threads:
     """Threads for calls of a compiled function, in which they share the games of a batch.
 
-    They start after the first call, also in a forked process, and end with this object.
+    They start after the first call, also in a forked process, and end with this object. No two
+    threads of Python may call it at once.
 
     Attributes:
         count: threads in all, with the caller's.
@@ -256,7 +264,6 @@ class Threads:
         self.count = count
         self._process = 0
         self._owns: Sequence[Any] = ()
-        self._end: Callable[[], object] = lambda: None
 
     def call(
         self,
@@ -275,8 +282,8 @@ class Threads:
                 only once.
             owns: the first argument of each thread; for another object there are new threads.
             what: passed on.
-            actions: int64 (n,) and contiguous, passed on.
-            out: contiguous, passed on.
+            actions: int64 (n,) and contiguous, passed on by its address.
+            out: contiguous, of the shape and dtype that `asked` is told; passed on by its address.
 
         Returns:
             The sum of the results.
@@ -288,24 +295,33 @@ class Threads:
         board[_WHAT], board[_ACTIONS], board[_OUT] = what, actions.ctypes.data, out.ctypes.data
         function(owns[0], board, 0)
         if is_new:  # not before: the caller compiles the function, which Ctrl-C can interrupt
-            for i in range(1, self.count):
-                threading.Thread(target=function, args=(owns[i], board, i), daemon=True).start()
-            self._process, self._owns = os.getpid(), owns
+            with contextlib.suppress(RuntimeError):  # no thread can start: those there are play all
+                for i in range(1, self.count):
+                    threading.Thread(target=function, args=(owns[i], board, i), daemon=True).start()
+            self._owns = owns
         return int(board[_SUM])
 
     def _renew(self) -> None:
-        """Make a new board, and end the threads of the old one; a forked process has none."""
-        if self._process == os.getpid():
-            self.close()
-        self._board = np.zeros((2 + self.count) * _LINE, np.int64)
-        _make_locks(self._board)
-        # The threads hold the board, too. At the exit of Python they sleep on.
-        locks = self._board[_LOCK::_LINE].copy()
-        weakref.finalize(self._board, _free, locks).atexit = False
-        self._end = end = weakref.finalize(self, _end, self._board)
+        """End the threads, and make a new board for others."""
+        self.close()
+        board = np.zeros((2 + self.count) * _LINE, np.int64)
+        _make_locks(board)
+        # Whoever uses a lock holds the board, too: this runs in the thread that is the last to end.
+        # Nothing runs at the exit of Python, where threads sleep on.
+        weakref.finalize(board, _free, board[_LOCK::_LINE].copy()).atexit = False
+        end = weakref.finalize(self, _end_in, process := os.getpid(), board)
         end.atexit = False
+        self._board, self._end, self._process = board, end, process
 
     def close(self) -> None:
-        """End the threads, if there are any."""
-        self._end()
-        self._process = 0
+        """End the threads, if there are any; another call starts new ones."""
+        self._owns = ()  # first: each line may be the last before Ctrl-C
+        if self._process:
+            _end_in(self._process, self._board)
+            self._end.detach()
+
+
+def _end_in(process: int, board: NDArray[np.int64]) -> None:
+    """End the threads of a process; one forked from it has none, and perhaps a lock in between."""
+    if process == os.getpid():
+        _end(board)

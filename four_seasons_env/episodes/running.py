@@ -311,21 +311,22 @@ class RunningGames(abc.ABC):
             "final_observations": np.zeros(self.observations.shape, self.observations.dtype),
         }
 
-    def _share_buffers(self) -> None:
+    def _share_buffers(self, buffers: Any) -> None:
         """Bundle the buffers for each thread, once.
 
         A bundle holds the arrays of its time, so a buffer is written into, or replaced by
         `_replace`.
         """
-        self._bundles = [
-            make_bundle(self._buffers, self._settings, self._new_scratch())
+        bundles = [
+            make_bundle(buffers, self._settings, self._new_scratch())
             for _ in range(self._threads.count)
         ]
+        # Together: after Ctrl-C between them, compiled code would write past the end of arrays.
+        self._buffers, self._bundles = buffers, bundles
 
     def _replace(self, **buffers: NDArray[Any]) -> None:
         """Replace buffers whose size has changed."""
-        self._buffers = self._buffers._replace(**buffers)
-        self._share_buffers()
+        self._share_buffers(self._buffers._replace(**buffers))
 
     # --- copies
 
@@ -369,7 +370,7 @@ class Batch(RunningGames):
         space = observation_space(self.rules, observation)
         shape = (count, *space.shape)
         self.observations = np.zeros(shape, space.dtype)
-        self._buffers = stepping.Buffers(
+        buffers = stepping.Buffers(
             **self._common_buffers(),
             words=words,
             runs=np.zeros(count, RUN),
@@ -378,7 +379,7 @@ class Batch(RunningGames):
             counts=np.zeros(shape, np.uint8),
             dealt=np.zeros_like(self.done),
         )
-        self._share_buffers()
+        self._share_buffers(buffers)
 
     def step(self, actions: NDArray[np.int64], out: NDArray[Any]) -> int:
         """See `RunningGames.step`."""

@@ -226,7 +226,7 @@ class NextDealBatch(RunningGames):
         # int16 and uint8 are wide enough: a search holds at most 2^14 positions
         # (`search.new_search`), and no rule set has 256 moves.
         held = int(HELD * settings.expansions) + 1
-        self._buffers = stepping.NextDealBuffers(
+        buffers = stepping.NextDealBuffers(
             **self._common_buffers(),
             observations=self.observations,
             rows=np.zeros((count, k), np.int16),
@@ -235,7 +235,7 @@ class NextDealBatch(RunningGames):
             moves=np.zeros((count, held), np.uint8),
             played=self.played,
         )
-        self._share_buffers()
+        self._share_buffers(buffers)
 
     def spaces(self) -> tuple[gym.Space[Any], gym.spaces.Discrete]:
         """See `RunningGames.spaces`."""

@@ -1,15 +1,27 @@
 """How threads share the games of a batch."""
 
+import itertools
 import os
+import pickle
+import sys
 import threading
 import time
 
 import numpy as np
 import pytest
 
-from four_seasons_env.engine.threads import _LINE, _WHAT, Threads, finish, next_call, take
+from four_seasons_env.engine.threads import (
+    _LINE,
+    _WHAT,
+    Threads,
+    _end_in,
+    finish,
+    next_call,
+    take,
+)
+from four_seasons_env.episodes.running import RunningGames
 from four_seasons_env.vector import FourSeasonsVectorEnv
-from tests.helpers import run_python
+from tests.helpers import random_steps, run_python, same
 
 
 def board(threads):
@@ -132,3 +144,64 @@ print(changed)
 @pytest.mark.skipif(os.name != "posix", reason="no signals to send")
 def test_ctrl_c_waits_until_all_threads_have_finished():
     assert run_python("-c", INTERRUPTED) == "0\n"
+
+
+LINES = [Threads.call, Threads._renew, Threads.close, _end_in]
+LINES += [RunningGames._replace, RunningGames._share_buffers]
+
+
+def interrupted(action, at):
+    """Whether an action has a line ``at`` in threads or buffers; it raises KeyboardInterrupt."""
+    lines, codes = itertools.count(), {each.__code__ for each in LINES}
+
+    def trace(frame, event, _):
+        if frame.f_code not in codes:
+            return None
+        if event == "line" and next(lines) == at:
+            raise KeyboardInterrupt
+        return trace
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        action()
+    except KeyboardInterrupt:
+        return True
+    finally:
+        sys.settrace(before)
+    return False
+
+
+def test_ctrl_c_at_any_line_leaves_games_that_play_on():
+    def play():
+        env.reset(seed=0)
+        env.set_deals([10_000, 10_001])
+        env.step(np.zeros(200, np.int64))
+        env.close()
+
+    goes_on, at = True, 0
+    while goes_on:
+        before = set(threading.enumerate())
+        env = FourSeasonsVectorEnv(200, num_threads=3, max_moves=2)
+        goes_on = interrupted(play, at)
+        twin = pickle.loads(pickle.dumps(env))
+        for each in (env, twin):
+            each.reset(seed=1)
+        assert same(random_steps(env, 5), random_steps(twin, 5)), at
+        env = twin = each = None
+        for started in set(threading.enumerate()) - before:
+            started.join(10)
+            assert not started.is_alive(), at
+        at += 1
+    assert at > 50
+
+
+def test_where_no_thread_can_start_the_caller_plays(monkeypatch):
+    def start(_):
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(threading.Thread, "start", start)
+    env, twin = (FourSeasonsVectorEnv(200, num_threads=count) for count in (3, 1))
+    for each in (env, twin):
+        each.reset(seed=1)
+    assert same(random_steps(env, 5), random_steps(twin, 5))
