@@ -7,27 +7,9 @@ from hypothesis import given
 import four_seasons_env
 from four_seasons_env import agents
 from four_seasons_env.game import Game
+from four_seasons_env.rules import Rules
 from four_seasons_env.solver import Solution
-from tests.helpers import board, deck_with, positions, small
-
-#       2S                      [2C]
-#   8H  4S  JD      the next cards of the stock are 9C, TD
-#       6H
-OPENING = deck_with("2S 8H 4S JD 6H 2C 9C TD")
-
-
-def test_an_opening():
-    game = Game(deck=OPENING)
-    assert game.tableau == [["2S"], ["8H"], ["4S"], ["JD"], ["6H"]]
-    assert game.foundations == {"C": ["2C"], "S": [], "H": [], "D": []}
-    assert game.bases == {"C": "2C", "S": "2S", "H": "2H", "D": "2D"}
-    assert game.stock == OPENING[6:]
-    assert game.waste == []
-    assert (game.stock_size, game.cards_up, game.moves_played, game.redeals_left) == (46, 1, 0, 0)
-    assert not game.is_won
-    assert not game.is_over
-    assert game.deal == -1
-    assert Game() == Game(deal=0) != Game("solitaire-till-dawn", deal=0)
+from tests.helpers import board, positions, restocked, small, stock_codes
 
 
 @given(positions())
@@ -48,14 +30,7 @@ def test_properties_are_copies():
     game.action_mask()[:] = 1
     game.legal_moves().clear()
     assert str(game) and repr(game) and not game.is_over
-    assert game == before
-    assert game == Game(deal=17)
-
-
-def test_repr():
-    game = Game("czarina", deal=17)
-    game.play("deal")
-    assert repr(game) == "<Game 'czarina' deal 17: 1 of 52 cards up after 1 move>"
+    assert game == before == Game(deal=17)
 
 
 @pytest.mark.parametrize("rules", ["four-seasons", "florentine", "czarina-1898"])
@@ -74,7 +49,21 @@ def test_keys_are_equal_where_positions_are(rules):
     assert 20 < len(set.union(*keys.values())) == len(keys) < 150
 
 
-def test_moves_show_their_texts():
+def test_the_key_holds_the_order_of_a_turned_waste():
+    game = Game(Rules(redeals=1), deal=17)
+    for move in [*46 * ["deal"], "redeal"]:
+        game.play(move)
+    assert restocked(game, stock_codes(game)[::-1]).key() != game.key()
+
+
+def test_games_are_equal_by_rules_and_position():
+    assert Game() == Game(deal=0) != Game("solitaire-till-dawn", deal=0)
+
+
+def test_games_and_moves_show_what_they_are():
+    game = Game("czarina", deal=17)
+    game.play("deal")
+    assert repr(game) == "<Game 'czarina' deal 17: 1 of 52 cards up after 1 move>"
     game = Game(deal=17)
     assert repr(game.legal_moves()) == "[deal, T3>T0, T4>T1]"
     assert "moves=[T3>T0]" in repr(Solution("won", game.legal_moves()[1:2], 1, 0.1))
