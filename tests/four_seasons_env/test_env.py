@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from four_seasons_env.engine.moves import find_move
 from four_seasons_env.env import FourSeasonsEnv
-from four_seasons_env.game import MAX_MOVES, Game, IllegalMove
+from four_seasons_env.game import MAX_MOVES, IllegalMove
 from four_seasons_env.next_deal import FourSeasonsNextDealEnv
 from four_seasons_env.observations import OBSERVATIONS
 from four_seasons_env.registration import ENVS, NEXT_DEAL, TEXT
@@ -81,19 +81,6 @@ def test_deals_differ_without_a_seed():
     deals = [each.reset()[1]["deal"] for each in (env, env, FourSeasonsEnv())]
     deals += gym.make_vec("FourSeasons-v0", num_envs=2).reset()[1]["deal"].tolist()
     assert len(set(deals)) == 5
-
-
-def test_deal_and_deck_options():
-    env = FourSeasonsEnv("corners")
-    observation, info = env.reset(options={"deal": 17})
-    assert env.game == Game("corners", deal=17)
-    assert info["deal"] == 17
-    assert (observation == observe(env.game, "tops")).all()
-    deck = deck_with("2S 8H 4S JD 6H 2C 9C TD")
-    for form in (deck, " ".join(deck)):
-        _, info = env.reset(options={"deck": form})
-        assert env.game == Game("corners", deck=deck)
-        assert info["deal"] == -1
 
 
 def take(env: FourSeasonsEnv, move: str) -> tuple:
