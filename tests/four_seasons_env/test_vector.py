@@ -1,4 +1,4 @@
-"""What batches have beyond single environments: attributes, resets of some games, seeds."""
+"""What batches have beyond single environments: attributes, some resets, seeds, counts."""
 
 import gymnasium as gym
 import numpy as np
@@ -6,9 +6,10 @@ import pytest
 from gymnasium.error import ResetNeeded
 from gymnasium.vector import AutoresetMode
 
+from four_seasons_env.evaluation import evaluate
 from four_seasons_env.game import Game
 from four_seasons_env.vector import FourSeasonsVectorEnv
-from tests.helpers import cards_in_order, same
+from tests.helpers import cards_in_order, same, small
 
 ASKED = (
     *("action_space", "observation_space", "rules", "render_mode", "metadata", "spec"),
@@ -61,6 +62,12 @@ def test_actions_may_be_written_in_many_ways():
         env.reset(seed=3)
     answer, *others = map(FourSeasonsVectorEnv.step, envs, [actions, *written])
     assert all(same(each, answer) for each in others)
+
+
+def test_evaluate_counts_illegal_actions():
+    env = FourSeasonsVectorEnv(3, rules=small("four-seasons"), max_moves=20)
+    found = evaluate(env, lambda observations, masks: (1 - masks).argmax(axis=1))
+    assert (found.illegal, found.won) == (3 * 20, 0)
 
 
 # --- when the next episode starts --------------------------------------------------------------

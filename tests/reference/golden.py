@@ -17,7 +17,7 @@ from four_seasons_env.files import file_name
 from four_seasons_env.game import Game
 from four_seasons_env.next_deal import FourSeasonsNextDealEnv
 from four_seasons_env.rules import RULES, Rules
-from tests.helpers import observe
+from tests.helpers import numbered_deck, observe
 
 FOLDER = Path(__file__).with_name("golden")
 FEATURES = FOLDER / "next_deal_features.txt"
@@ -58,7 +58,7 @@ def play(rules: Rules, deal: int) -> tuple[Game, list[str]]:
     chance = random.Random(deal)
     lines = [
         f"{rules.name}, deal {deal}",
-        f"deck: {' '.join(_deck(rules, deal))}",
+        f"deck: {' '.join(numbered_deck(deal, rules.ranks))}",
         "",
     ]
     while not game.is_over and game.moves_played < MOST_MOVES:
@@ -68,13 +68,6 @@ def play(rules: Rules, deal: int) -> tuple[Game, list[str]]:
         game.play(move)
     lines += [*_position(game), "won" if game.is_won else "over" if game.is_over else "left here"]
     return game, lines
-
-
-def _deck(rules: Rules, deal: int) -> list[str]:
-    """The deck as `docs/reference/data.md` gives it, before any rule touches it."""
-    plain = Rules(ranks=rules.ranks, piles=1)
-    game = Game(plain, deal)
-    return [*game.tableau[0], *(f[0] for f in game.foundations.values() if f), *game.stock]
 
 
 def _position(game: Game) -> list[str]:
