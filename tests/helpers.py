@@ -263,19 +263,6 @@ def canonical(game: Any) -> str:
     return str((sorted(piles), reserve, *seen))
 
 
-def reachable(game: Game) -> dict[str, Game]:
-    """The positions before the next card is turned, found by `Game` alone."""
-    found, waiting = {canonical(game): game}, [game]
-    while waiting:
-        here = waiting.pop()
-        for move in here.legal_moves():
-            after = here.after(move)
-            if after.stock_size == game.stock_size and canonical(after) not in found:
-                found[canonical(after)] = after
-                waiting.append(after)
-    return found
-
-
 def texts(moves: Sequence[Any]) -> set[str]:
     return {str(move) for move in moves}
 

@@ -86,6 +86,10 @@ def test_small_budgets_give_bounds() -> None:
                 found = fair_value(game, max_positions=most)
                 assert 0 <= found.low <= exact.low == exact.high <= found.high <= 1
                 strict += found.value is None
+                for each in found.decisions:
+                    *moves, last = each.moves
+                    worth = fair_value(later(game, moves), move=last).low
+                    assert each.low <= worth <= each.high
             assert exact.value is not None
     assert strict > 10
 

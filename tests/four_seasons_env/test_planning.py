@@ -19,6 +19,7 @@ from four_seasons_env.rules import RULES, Rules
 from tests.helpers import (
     REPRESENTATIVES,
     canonical,
+    cards_in_order,
     later,
     mostly_slow,
     played_on,
@@ -28,7 +29,6 @@ from tests.helpers import (
 )
 from tests.reference.slow_model import SlowGame
 
-DEFAULT = RULES["four-seasons"]
 PER_SUIT = RULES["pysolfc/corners"].replace(ranks=4, piles=2)
 SMALL = {name: small(name, 6, min(rules.piles, 5)) for name, rules in RULES.items()}
 FEW = [SMALL[name] for name in (*REPRESENTATIVES, "four-seasons-1883")]
@@ -37,7 +37,7 @@ FEW = [SMALL[name] for name in (*REPRESENTATIVES, "four-seasons-1883")]
 def together(rules: Rules, seed: int) -> Iterator[tuple[Game, SlowGame]]:
     """The positions of a random game that prefers progress, in both models."""
     draw = random.Random(seed)
-    deck = [rank + suit for rank in "A23456789TJQK"[: rules.ranks] for suit in "CSHD"]
+    deck = cards_in_order(rules.ranks)
     draw.shuffle(deck)
     game, slow = Game(rules, deck=deck), SlowGame(rules, deck)
     while not slow.is_over:
