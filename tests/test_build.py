@@ -1,13 +1,11 @@
 """A build from a clone whose symbolic links are small text files, as Git on Windows leaves them."""
 
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-from tests.helpers import ROOT
+from tests.helpers import ROOT, run_python
 
 
 @pytest.mark.parametrize("name", ["agents", "experiments"])
@@ -19,8 +17,6 @@ def test_missing_link_stops_the_build(tmp_path: Path, name: str) -> None:
     link = tmp_path / "four_seasons_env" / name
     shutil.rmtree(link)
     link.write_text(f"../{name}")
-    command = [sys.executable, "setup.py", "--name"]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert done.returncode != 0
-    assert f"four_seasons_env/{name} is not a symbolic link" in done.stderr
-    assert "core.symlinks" in done.stderr
+    said = run_python("setup.py", "--name", cwd=tmp_path, status=1)
+    assert f"four_seasons_env/{name} is not a symbolic link" in said
+    assert "core.symlinks" in said

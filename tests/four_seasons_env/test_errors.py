@@ -218,6 +218,7 @@ TEXTS: list[tuple[Callable[..., Any], list[Row]]] = [
         parse_record,
         [
             ("[]", RecordError, r"a record must be a JSON object, not '\[\]'"),
+            ("{}", RecordError, "fields are missing: moves, result, rules"),
             *((each, RecordError, "this is not JSON") for each in ("", "[" * 100_000)),
         ],
     ),

@@ -17,26 +17,20 @@ def test_a_file_is_written_and_written_over(tmp_path: Path) -> None:
     assert [each.name for each in path.parent.iterdir()] == ["results.csv"]
 
 
-def test_a_folder_is_replaced_as_a_whole(tmp_path: Path) -> None:
+def test_a_folder_is_replaced_as_a_whole_or_stays(tmp_path: Path) -> None:
     path = tmp_path / "x"
     with whole_folder(path) as new:
         (new / "one").write_text("old")
         assert not path.exists()
-    with whole_folder(path) as new:
-        (new / "two").write_text("new")
-        assert [each.name for each in path.iterdir()] == ["one"]
-    assert [each.name for each in path.iterdir()] == ["two"]
-    assert [each.name for each in tmp_path.iterdir()] == ["x"]
-
-
-def test_an_interrupted_write_keeps_the_folder(tmp_path: Path) -> None:
-    path = tmp_path / "x"
-    with whole_folder(path) as new:
-        (new / "one").write_text("old")
     with pytest.raises(KeyboardInterrupt), whole_folder(path) as new:
         (new / "one").write_text("new")
         raise KeyboardInterrupt
     assert (path / "one").read_text() == "old"
+    assert [each.name for each in tmp_path.iterdir()] == ["x"]
+    with whole_folder(path) as new:
+        (new / "two").write_text("new")
+        assert [each.name for each in path.iterdir()] == ["one"]
+    assert [each.name for each in path.iterdir()] == ["two"]
     assert [each.name for each in tmp_path.iterdir()] == ["x"]
 
 
