@@ -188,7 +188,7 @@ def random_moves(game: Game, seed: int, most: int) -> list[Move]:
     return moves
 
 
-def later(game: Game, moves: Iterable[Move]) -> Game:
+def later(game: Game, moves: Iterable[Move | str]) -> Game:
     """The position after some moves."""
     game = game.copy()
     for move in moves:

@@ -151,7 +151,7 @@ def games(folder: Path) -> None:
     append_record(folder / "games.jsonl", Record("czarina", (), deal=3))
     with (folder / "games.jsonl").open("a") as file:
         file.write('{"rules": "czarina", "mov')
-    append_record(folder / "games.jsonl", Record("simplicity", ("deal",), deal=17))
+    append_record(folder / "games.jsonl", Record("simplicity", ("deal",), deal=17, player="Ada"))
 
 
 def nothing(folder: Path) -> None:

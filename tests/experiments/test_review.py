@@ -17,9 +17,10 @@ from four_seasons_env.experiments.review import (
 )
 from four_seasons_env.experiments.review import main as review_command
 from four_seasons_env.game import Game
-from four_seasons_env.records import Record, append_record
+from four_seasons_env.records import Record
 from four_seasons_env.rendering import draw_svg
 from four_seasons_env.solver import solve
+from tests.experiments.test_errors import games
 from tests.helpers import random_moves, small
 
 SMALL = small("four-seasons", ranks=5, piles=1)
@@ -129,13 +130,10 @@ def test_a_page_shows_the_losing_move(reviewed):
 # --- the command ----------------------------------------------------------------------------------
 
 
-def test_a_recorded_game_is_reviewed(tmp_path, capsys):
-    games, page = tmp_path / "new" / "games.jsonl", tmp_path / "pages" / "page.html"
-    append_record(games, Record("czarina", (), deal=3))
-    with games.open("a") as file:
-        file.write('{"rules": "czarina", "mov')  # by a process that was interrupted
-    append_record(games, Record("simplicity", ("deal",), deal=17, player="Ada"))
-    flags = ["--record", str(games), "--seconds", "1", "--out", str(page)]
+def test_a_recorded_game_is_reviewed(tmp_path):
+    games(tmp_path / "new")
+    recorded, page = tmp_path / "new" / "games.jsonl", tmp_path / "pages" / "page.html"
+    flags = ["--record", str(recorded), "--seconds", "1", "--out", str(page)]
     review_command([*flags, "--line", "3", "--gif", str(tmp_path / "game.gif")])
     assert (tmp_path / "game.gif").read_bytes().startswith(b"GIF")
     assert "Ada: simplicity, deal 17" in page.read_text()

@@ -29,7 +29,7 @@ from four_seasons_env.testing import check_masked_env
 from four_seasons_env.text import FourSeasonsTextEnv
 from four_seasons_env.vector import FourSeasonsVectorEnv
 from four_seasons_env.wrappers import MaskInObservation, VectorMaskInObservation
-from tests.helpers import cards_in_order, deck_with, same, small
+from tests.helpers import cards_in_order, deck_with, later, same, small
 
 SINGLE = (FourSeasonsEnv, FourSeasonsNextDealEnv)
 MANY = (FourSeasonsVectorEnv, FourSeasonsNextDealVectorEnv)
@@ -177,11 +177,9 @@ TEXTS: list[tuple[Callable[..., Any], list[Row]]] = [
         [
             ("czarena", ValueError, "unknown rules 'czarena': did you mean 'czarina'"),
             (5, TypeError, "a name or a Rules, not 5"),
-            ("czarena(piles=4)", ValueError, "unknown rules 'czarena': did you mean 'czarina'"),
             ("czarina(pile=4)", ValueError, "unknown field 'pile' in .*: did you mean 'piles'"),
             ("czarina(name=mine)", ValueError, "unknown field 'name'"),
             ("czarina(piles=four)", ValueError, "must be an integer from 1 to 12, not 'four'"),
-            ("czarina()", ValueError, "write each field once"),
             ("czarina(piles=4", ValueError, "write each field once"),
             ("czarina)", ValueError, "write each field once"),
             ("czarina(piles=4,piles=4)", ValueError, "write each field once"),
@@ -343,9 +341,7 @@ FLORENTINE = deck_with("5H 9C 4D 8S 8D 2C 7C QD JS")
 def test_an_illegal_move_has_a_reason(
     rules: Rules | str, deck: list[str], played: list[str], move: str, reason: str
 ) -> None:
-    game = Game(rules, deck=deck)
-    for each in played:
-        game.play(each)
+    game = later(Game(rules, deck=deck), played)
     before = game.copy()
     with pytest.raises(IllegalMove, match=f"^{move} is not legal: {reason}"):
         game.play(move)

@@ -123,13 +123,9 @@ def test_a_known_stock_is_no_chance() -> None:
     rules = Rules(ranks=4, piles=1, redeals=1, name="one redeal")
     for deal in range(TRAIN_FROM, TRAIN_FROM + 10):
         game = Game(rules, deal=deal)
-        while game.stock_size:
-            game.play("deal")
-        game.play("redeal")
+        game = later(game, [*game.stock_size * ["deal"], "redeal"])
         solution = solve(game, seconds=10)
         found = fair_value(game)
         assert found.value == (solution.status == "won")
         if found.best:
-            for move in found.best[0].moves:
-                game.play(move)
-            assert game.is_won
+            assert later(game, found.best[0].moves).is_won

@@ -9,7 +9,7 @@ from four_seasons_env import agents
 from four_seasons_env.game import Game
 from four_seasons_env.rules import Rules
 from four_seasons_env.solver import Solution
-from tests.helpers import board, positions, restocked, small, stock_codes
+from tests.helpers import board, later, positions, restocked, small, stock_codes
 
 
 @given(positions())
@@ -50,9 +50,7 @@ def test_keys_are_equal_where_positions_are(rules):
 
 
 def test_the_key_holds_the_order_of_a_turned_waste():
-    game = Game(Rules(redeals=1), deal=17)
-    for move in [*46 * ["deal"], "redeal"]:
-        game.play(move)
+    game = later(Game(Rules(redeals=1), deal=17), [*46 * ["deal"], "redeal"])
     assert restocked(game, stock_codes(game)[::-1]).key() != game.key()
 
 
@@ -61,8 +59,7 @@ def test_games_are_equal_by_rules_and_position():
 
 
 def test_games_and_moves_show_what_they_are():
-    game = Game("czarina", deal=17)
-    game.play("deal")
+    game = later(Game("czarina", deal=17), ["deal"])
     assert repr(game) == "<Game 'czarina' deal 17: 1 of 52 cards up after 1 move>"
     game = Game(deal=17)
     assert repr(game.legal_moves()) == "[deal, T3>T0, T4>T1]"

@@ -7,7 +7,7 @@ from four_seasons_env import FourSeasonsNextDealEnv, Game
 from four_seasons_env.engine.kernel import compile_rules
 from four_seasons_env.positions.enumeration import advice
 from four_seasons_env.rules import RULES
-from tests.helpers import canonical, deck_with, mostly_slow, small
+from tests.helpers import canonical, deck_with, later, mostly_slow, small
 from tests.reference.golden import FEATURES, all_features
 
 SMALL = {"candidates": 12, "expansions": 20, "ending_expansions": 60}
@@ -66,11 +66,8 @@ def test_each_position_is_offered_once(rules: str, order: str) -> None:
             offered, depths = [], []
             for action in np.flatnonzero(info["action_mask"]):
                 *path, last = env.moves_of(int(action))
-                position = game.copy()
-                for move in path:
-                    position.play(move)
                 assert str(last) == "deal"
-                offered.append(canonical(position))
+                offered.append(canonical(later(game, path)))
                 depths.append(len(path))
             if len(offered) < 60:
                 assert len(offered) == len(set(offered))
@@ -93,9 +90,8 @@ def test_an_ace_leaves_the_waste_before_its_king() -> None:
     """Round the corner too, a card that the next can be packed on is no break of the sequence."""
     scores = []
     for lower in ("KS", "9S"):
-        game = Game(deck=deck_with(f"2S 8H 4S JD 6H AC {lower} AD"))  # Aces are the base
-        for _ in range(2):
-            game.play("deal")
+        deck = deck_with(f"2S 8H 4S JD 6H AC {lower} AD")  # Aces are the base
+        game = later(Game(deck=deck), ["deal", "deal"])
         scores.append(advice(game.record[0], compile_rules(game.rules)[0]))
     assert scores[0] - scores[1] == pytest.approx(0.5)
 

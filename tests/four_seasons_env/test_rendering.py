@@ -23,9 +23,8 @@ def lines(game: Game) -> list[str]:
 
 
 def test_the_cross_between_its_four_corners():
-    game = Game(Rules(redeals=1), deck=OPENING)
-    for move in ("T0>F", "deal", "deal", "T4>T0", "W>T3", "W>T3"):
-        game.play(move)
+    moves = ("T0>F", "deal", "deal", "T4>T0", "W>T3", "W>T3")
+    game = later(Game(Rules(redeals=1), deck=OPENING), moves)
     assert lines(game) == [
         "custom, custom deck: 2 of 52 cards up, 6 moves",
         "",
@@ -40,9 +39,7 @@ def test_the_cross_between_its_four_corners():
 
 
 def test_only_the_end_of_a_long_waste_is_shown():
-    game = Game("czarina", deck=OPENING)
-    for _ in range(14):
-        game.play("deal")
+    game = later(Game("czarina", deck=OPENING), 14 * ["deal"])
     stock, shown = lines(game)[-2:]
     assert stock == "   stock: 32"
     assert shown.startswith("   waste: (2 more) ")
@@ -123,17 +120,14 @@ def test_a_drawing_shows_what_a_player_may_see(rules):
 
 def test_after_a_redeal_no_card_is_listed_as_unseen():
     game = Game(Rules(redeals=1), deal=17)
-    for left in (46, 0):  # the waste is turned over: its order is known
-        listed = len(draw_parts(game, unseen=True)[1]) - len(draw_parts(game)[1])
+    turned = later(game, [*46 * ["deal"], "redeal"])
+    for each, left in ((game, 46), (turned, 0)):  # then its order is known
+        listed = len(draw_parts(each, unseen=True)[1]) - len(draw_parts(each)[1])
         assert listed == 4 + left  # a sign for each suit
-        for move in [*46 * ["deal"], "redeal"] if left else []:
-            game.play(move)
 
 
 def test_the_waste_that_has_no_room_is_counted():
-    game = Game(deal=17)
-    for _ in range(46):
-        game.play("deal")
+    game = later(Game(deal=17), 46 * ["deal"])
     svg = draw_svg(game)
     waste = [card for card, at in shown(svg) if at == "W"]
     assert 10 <= len(waste) < 46
@@ -145,9 +139,7 @@ def test_the_waste_that_has_no_room_is_counted():
 
 def test_the_card_face_up_in_a_limited_redeal_is_shown():
     game = Game(small("czarina-1898", ranks=4, piles=1), deal=0)
-    while game.stock_size:
-        game.play("deal")
-    game.play("redeal")
+    game = later(game, [*game.stock_size * ["deal"], "redeal"])
     assert f"face up: {game.face_up}" in str(game)
     assert (game.face_up, "stock") in shown(draw_svg(game))
 

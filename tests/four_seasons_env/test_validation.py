@@ -10,7 +10,7 @@ from four_seasons_env.engine.moves import WASTE
 from four_seasons_env.engine.validation import InvalidGame, check_games
 from four_seasons_env.game import Game
 from four_seasons_env.rules import RULES, Rules
-from tests.helpers import deck_with, positions
+from tests.helpers import deck_with, later, positions
 
 
 @given(positions())
@@ -27,9 +27,7 @@ def test_positions_pass(game):
 
 def some_game(rules: Rules = RULES["four-seasons"]) -> Game:
     game = Game(rules, deck=deck_with("4S 8H 2C 5S 6H 2S 3H 9C TD"))
-    for move in ("deal", "W>T0", "T2>F", "deal", "deal"):
-        game.play(move)
-    return game
+    return later(game, ("deal", "W>T0", "T2>F", "deal", "deal"))
 
 
 def at(text: str) -> tuple[int, int]:
