@@ -177,6 +177,7 @@ TEXTS: list[tuple[Callable[..., Any], list[Row]]] = [
         [
             ("czarena", ValueError, "unknown rules 'czarena': did you mean 'czarina'"),
             (5, TypeError, "a name or a Rules, not 5"),
+            ("czarena(piles=4)", ValueError, "unknown rules 'czarena': did you mean 'czarina'"),
             ("czarina(pile=4)", ValueError, "unknown field 'pile' in .*: did you mean 'piles'"),
             ("czarina(name=mine)", ValueError, "unknown field 'name'"),
             ("czarina(piles=four)", ValueError, "must be an integer from 1 to 12, not 'four'"),
