@@ -11,15 +11,7 @@ from four_seasons_env.engine.moves import all_moves
 from four_seasons_env.env import FourSeasonsEnv
 from four_seasons_env.game import Game, IllegalMove
 from four_seasons_env.rules import RULES
-from tests.helpers import (
-    REPRESENTATIVES,
-    canonical,
-    later,
-    mostly_slow,
-    numbered_deck,
-    random_moves,
-    small,
-)
+from tests.helpers import canonical, later, numbered_deck, random_moves, small
 from tests.reference.slow_model import SlowGame
 
 
@@ -77,7 +69,7 @@ def play_beside_the_model(rules, player, games, max_moves=500):
 
 
 @pytest.mark.parametrize("player", ["random", "greedy"])
-@pytest.mark.parametrize("name", mostly_slow(RULES, (*REPRESENTATIVES, "pysolfc/simplicity")))
+@pytest.mark.parametrize("name", RULES)
 def test_mask_is_that_of_a_slow_model(name, player):
     stuck = play_beside_the_model(RULES[name], player, 2)
     if RULES[name].build != "none" and player == "random":
