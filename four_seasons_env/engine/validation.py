@@ -38,7 +38,6 @@ _TEXTS = (
 _SOUND, _COUNTERS, _DECK, _FOUNDATIONS, _CARDS, _SPACES = range(len(_TEXTS))
 
 _ZERO, _ONE = np.uint64(0), np.uint64(1)
-_WRONG = np.uint64(2**64 - 1)  # no bit set of cards: there are at most 52
 
 
 class InvalidGame(ValueError):
@@ -88,8 +87,11 @@ def _fault(g, rule):
         return _FOUNDATIONS
     if not _cards_are_sound(g, rule):
         return _CARDS
-    if rule.spaces == AUTO_STOCK and not _spaces_are_sound(g, rule):
-        return _SPACES
+    # `auto_stock` before a redeal: there is a space only if the stock is out.
+    if rule.spaces == AUTO_STOCK and stock_size(g) > 0 and not stock_is_known(g, rule):
+        for pile in range(rule.piles):
+            if g.top[pile] == NO_CARD:
+                return _SPACES
     return _SOUND
 
 
@@ -112,10 +114,10 @@ def _deck_is_sound(g, rule):
         if i >= g.deck_size:
             if card != NO_CARD:
                 return False
-        elif card >= rule.cards or (met >> np.uint64(card)) & _ONE:
+        elif card >= rule.cards or met & _bit(card):
             return False
         else:
-            met |= _ONE << np.uint64(card)
+            met |= _bit(card)
     return True
 
 
@@ -136,83 +138,47 @@ def _foundations_are_sound(g, rule):
 
 @jit
 def _cards_are_sound(g, rule):
-    """Check that each card is in one place and packed legally."""
-    placed = _ZERO
+    """Check that each card is in one place and packed legally.
+
+    Foundations, piles and stock say where cards are. The waste is what is left of the cards dealt,
+    the last of them on top: also after a redeal, when the deck is the waste that was turned over.
+    So the chains are laid again, and must come out the same.
+    """
+    below, top = np.full(52, NO_CARD, np.uint8), np.full(13, NO_CARD, np.uint8)
+    height = np.zeros(13, np.uint8)
+    accepts = rule.accepts[g.base[0]]
+    met = _ZERO
     for suit in range(4):
         for level in range(g.level[suit]):
-            rank = (np.int64(g.base[suit]) + level) % rule.ranks
-            placed |= _ONE << np.uint64(4 * rank + suit)
+            met |= _bit(4 * ((np.int64(g.base[suit]) + level) % rule.ranks) + suit)
     for i in range(np.int64(g.dealt), np.int64(g.deck_size)):
-        bit = _ONE << np.uint64(g.deck[i])
-        if placed & bit:
+        if met & _bit(g.deck[i]):
             return False
-        placed |= bit
-    lying = _ZERO
-    for place in range(WASTE + 1):
-        before = lying
-        lying = _with_chain(g, rule, place, placed, lying)
-        if lying == _WRONG or (place == WASTE and not _is_in_order(g, lying & ~before)):
-            return False
-    if placed | lying != (_ONE << np.uint64(rule.cards)) - _ONE:
+        met |= _bit(g.deck[i])
+    for pile in range(rule.piles):
+        card = top[pile] = g.top[pile]
+        while card != NO_CARD:
+            if card >= rule.cards or met & _bit(card):
+                return False
+            met |= _bit(card)
+            host = g.below[card]
+            if host < NO_CARD and not accepts[host] & _bit(card):
+                return False
+            below[card] = host
+            height[pile] += 1
+            card = host
+    for i in range(g.dealt):
+        card = g.deck[i]
+        if not met & _bit(card):
+            met |= _bit(card)
+            below[card], top[WASTE] = top[WASTE], card
+            height[WASTE] += 1
+    if met != _bit(rule.cards) - _ONE:
         return False
-    for card in range(NO_CARD):
-        if g.below[card] != NO_CARD and not (lying >> np.uint64(card)) & _ONE:
-            return False
-    return True
+    return (below == g.below).all() and (top == g.top).all() and (height == g.height).all()
 
 
 @jit
-def _with_chain(g, rule, place, placed, lying):
-    """Check one pile, or the waste.
-
-    Args:
-        placed: bit set of the cards on foundations and in the stock.
-        lying: of those in the piles before.
-
-    Returns:
-        ``lying`` with the cards of this place, or _WRONG.
-    """
-    accepts = rule.accepts[g.base[0]]
-    cards = 0
-    card = g.top[place]
-    if card != NO_CARD and rule.piles <= place < WASTE:
-        return _WRONG
-    while card != NO_CARD:
-        if card >= rule.cards:
-            return _WRONG
-        bit = _ONE << np.uint64(card)
-        if (placed | lying) & bit:
-            return _WRONG
-        lying |= bit
-        cards += 1
-        host = g.below[card]
-        if place < WASTE and host < NO_CARD and not accepts[host] & bit:
-            return _WRONG
-        card = host
-    return lying if g.height[place] == cards else _WRONG
-
-
-@jit
-def _is_in_order(g, waste):
-    """Whether the cards of the waste, given as a bit set, lie as they were dealt.
-
-    The waste holds what is left of the cards dealt, the last of them on top: also after a redeal,
-    when the deck is the waste that was turned over.
-    """
-    card = g.top[WASTE]
-    for i in range(np.int64(g.dealt) - 1, -1, -1):
-        if (waste >> np.uint64(g.deck[i])) & _ONE:
-            if g.deck[i] != card:
-                return False
-            card = g.below[card]
-    return card == NO_CARD
-
-
-@jit
-def _spaces_are_sound(g, rule):
-    """Check `auto_stock` before a redeal: there is a space only if the stock is out."""
-    if stock_size(g) > 0 and not stock_is_known(g, rule):
-        for pile in range(rule.piles):
-            if g.top[pile] == NO_CARD:
-                return False
-    return True
+def _bit(card):
+    """The bit set of one card."""
+    return _ONE << np.uint64(card)
