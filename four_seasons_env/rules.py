@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,6 +27,26 @@ CHOICES = {
     "spaces": SPACES,
 }
 RANGES = {"ranks": (4, 13), "piles": (1, 12), "redeals": (0, 2), "first_waste": (0, 1)}
+
+_NEEDS: tuple[tuple[str, Any, str, Sequence[Any], str], ...] = (
+    ("opening", "as_dealt", "base_from", ("first",), "needs the base before the piles"),
+    (
+        "opening",
+        "empty",
+        "base_from",
+        ("first", "one_per_suit", "aces"),
+        "deals no card to the piles",
+    ),
+    ("opening", "empty", "spaces", SPACES[:2], "leaves spaces to the player"),
+    ("opening", "empty", "reserve", (False,), "leaves spaces to the player"),
+    ("reserve", True, "piles", range(2, 13), "needs another pile, too"),
+    ("reserve", True, "spaces", SPACES[:3], "fills the centre pile from the stock"),
+    ("limited_redeal", True, "redeals", (1,), "says how the only redeal is played"),
+    ("limited_redeal", True, "spaces", ("optional", *SPACES[2:]), "turns the next card at once"),
+    ("base_from", "one_per_suit", "build", ("none",), "gives each suit another base rank"),
+    ("runs", True, "build", BUILDS[:2], "moves packed sequences"),
+)
+"""A field and one of its values, another field and the values that it must have then, and why."""
 
 
 @dataclass(frozen=True)
@@ -87,24 +107,12 @@ class Rules:
         for field in ("runs", "reserve", "limited_redeal", "worrying_back"):
             if not isinstance(getattr(self, field), bool):
                 raise ValueError(f"{field} must be True or False, not {getattr(self, field)!r}")
-        if self.opening == "as_dealt" and self.base_from != "first":
-            raise ValueError(
-                "opening='as_dealt' needs base_from='first': cards can go up as they come only "
-                f"once the base is known, not with base_from={self.base_from!r}"
-            )
-        if self.opening == "empty":
-            self._check_empty_opening()
-        if self.reserve:
-            self._check_reserve()
-        if self.limited_redeal:
-            self._check_limited_redeal()
-        if self.base_from == "one_per_suit" and self.build != "none":
-            raise ValueError(
-                "base_from='one_per_suit' gives each suit another base rank, so packing rules that "
-                "depend on the base rank have no meaning: use build='none'"
-            )
-        if self.runs and self.build == "none":
-            raise ValueError("runs=True needs packed sequences, and build='none' packs nothing")
+        for field, value, other, choices, why in _NEEDS:
+            given = getattr(self, other)
+            if getattr(self, field) == value and given not in choices:
+                raise ValueError(
+                    f"{field}={value!r} {why}: use {other}={choices[0]!r}, not {given!r}"
+                )
         bases = {"one_per_suit": 4, "aces": 0}.get(self.base_from, 1)
         laid_out = 0 if self.opening == "empty" else self.piles
         opening_cards = laid_out + bases + self.first_waste
@@ -112,47 +120,6 @@ class Rules:
             raise ValueError(
                 f"the opening takes {opening_cards} cards, but {self.ranks} ranks make a deck of "
                 f"{self.cards}: use fewer piles or more ranks"
-            )
-
-    def _check_empty_opening(self) -> None:
-        """Check that the piles can begin as spaces."""
-        if self.base_from == "sixth":
-            raise ValueError(
-                "opening='empty' deals no card to the piles, so none comes after them to be the "
-                "base: use base_from='first'"
-            )
-        if self.spaces.startswith("auto"):
-            raise ValueError(
-                f"opening='empty' leaves spaces to the player, spaces={self.spaces!r} fills them "
-                "at once: use spaces='optional' or 'before_dealing'"
-            )
-        if self.reserve:
-            raise ValueError(
-                "opening='empty' leaves spaces to the player, and reserve=True fills the centre "
-                "pile from the stock at once: use opening='fixed'"
-            )
-
-    def _check_reserve(self) -> None:
-        """Check that the centre pile can be a reserve."""
-        if self.piles < 2:
-            raise ValueError("reserve=True needs another pile, too: use piles=2 or more")
-        if self.spaces == "auto_waste":
-            raise ValueError(
-                "reserve=True fills the centre pile from the stock, spaces='auto_waste' fills "
-                "every pile from the waste: use spaces='optional'"
-            )
-
-    def _check_limited_redeal(self) -> None:
-        """Check that the redeal can be limited to two cards at a time."""
-        if self.redeals != 1:
-            raise ValueError(
-                "limited_redeal=True says how the only redeal is played: use redeals=1, not "
-                f"{self.redeals}"
-            )
-        if self.spaces == "before_dealing":
-            raise ValueError(
-                "limited_redeal=True turns the next card automatically, spaces='before_dealing' "
-                "wants a space filled first: use spaces='optional'"
             )
 
     @property
