@@ -80,47 +80,35 @@ _MOST_REDEALS = 2
 _HALF = np.float32(1 / _MOST_REDEALS)
 
 
-def tops_length(rules: Rules) -> int:
-    """Slots of the `tops` vector."""
-    shown_cards = rules.piles + 1 + rules.limited_redeal
-    return shown_cards * (rules.ranks + 4) + 5 * rules.ranks + rules.piles + 7
-
-
-def observation_length(rules: Rules, observation: str) -> int:
-    """Slots of an observation.
+def largest_counts(rules: Rules, observation: str) -> NDArray[np.uint8]:
+    """The largest number of each slot, of cards or redeals; 1 for a slot that means yes or no.
 
     Raises:
         ValueError: for an unknown observation, with the nearest one.
     """
     check_choice("observation", observation, OBSERVATIONS)
+    ranks, piles, cards = rules.ranks, rules.piles, rules.cards
     if observation == "places":
-        return 2 * rules.cards + 3
-    extra = rules.cards * (rules.piles + 5) if observation == "cards" else 0
-    return tops_length(rules) + extra
+        each = [IN_PILES + piles - 1] * cards + [cards] * cards
+        return np.array([*each, ranks - 1, cards, _MOST_REDEALS], np.uint8)
+    tops = [1] * ((piles + 1) * (ranks + 4) + 4 * (ranks + 1))
+    tops += [cards] * piles + [1] * ranks + [cards, cards, _MOST_REDEALS]
+    tops += [1] * (ranks + 4) * rules.limited_redeal
+    of_cards = [*[1] * (piles + 3), cards, cards] * cards
+    return np.array(tops + of_cards * (observation == "cards"), np.uint8)
+
+
+def observation_length(rules: Rules, observation: str) -> int:
+    """Slots of an observation; see `largest_counts`."""
+    return len(largest_counts(rules, observation))
 
 
 def observation_space(rules: Rules, observation: str) -> gym.spaces.Box:
     """The space of an observation."""
+    high = largest_counts(rules, observation)
     if observation == "places":
-        high = largest_counts(rules, observation)
         return gym.spaces.Box(np.zeros_like(high), high, dtype=np.uint8)
-    return gym.spaces.Box(0.0, 1.0, (observation_length(rules, observation),), np.float32)
-
-
-def largest_counts(rules: Rules, observation: str) -> NDArray[np.uint8]:
-    """The largest number of each slot, of cards or redeals; 1 for a slot that means yes or no."""
-    if observation == "places":
-        each = [IN_PILES + rules.piles - 1] * rules.cards + [rules.cards] * rules.cards
-        return np.array([*each, rules.ranks - 1, rules.cards, _MOST_REDEALS], np.uint8)
-    most = np.ones(observation_length(rules, observation), np.uint8)
-    end = tops_length(rules)
-    counts_end = end - (rules.ranks + 4 if rules.limited_redeal else 0)
-    heights = counts_end - 3 - rules.ranks - rules.piles
-    most[heights : heights + rules.piles] = rules.cards
-    most[counts_end - 3 : counts_end - 1] = rules.cards
-    most[counts_end - 1] = _MOST_REDEALS
-    most[end:].reshape(-1, rules.piles + 5)[:, -2:] = rules.cards
-    return most
+    return gym.spaces.Box(0.0, 1.0, high.shape, np.float32)
 
 
 SHOWN = np.dtype([("top", "u1", (13,)), ("level", "u1", (4,))], align=True)
