@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from four_seasons_env.arguments import nearest
-from four_seasons_env.engine.deals import check_deal, check_seed, deck_text, parse_deck
-from four_seasons_env.engine.kernel import GAME, compile_rules, start_all
+from four_seasons_env.engine.deals import check_seed, deck_text, parse_deck
 from four_seasons_env.game import Game
+from four_seasons_env.games import Games
 from four_seasons_env.rules import Rules
 
 OPTIONS = ("deal", "deck", "game")
@@ -52,35 +52,34 @@ def read_options(
         return None
     if len(named) > 1:
         raise ValueError("give only one: a deal, a deck or a game")
-    value = given[named[0]]
-    asked = np.zeros(count or 1, GAME)
-    if named == ["game"]:
-        asked[:] = _read_games(value, rules, count)
-    elif named == ["deck"]:
+    (name,) = named
+    value = given[name]
+    if name == "deck":
         deck = deck_text(parse_deck(value, rules.ranks))  # refuses None: to a `Game`, deal 0
-        asked[:] = Game(rules, deck=deck).record
+        found = Game(rules, deck=deck).record
     else:
-        deals = np.empty(len(asked), np.int64)
-        deals[:] = _read_deals(value, count)
-        start_all(asked, compile_rules(rules), deals)
-    return asked
+        values = list(value) if count is not None and _is_list(name, value, count) else [value]
+        found = Games(rules, values).records if name == "deal" else _read_games(values, rules)
+    return found.repeat((count or 1) // len(found))
 
 
-def _read_deals(value: Any, count: int | None) -> int | list[int]:
-    """One deal for all games, or a list with one for each."""
-    several = isinstance(value, (Sequence, np.ndarray)) and np.ndim(value) > 0
-    if count is None or not several:
-        return check_deal(value)
+def _is_list(name: str, value: Any, count: int) -> bool:
+    """Whether an argument has a value for each game, and not one for all.
+
+    Raises:
+        ValueError: for another number of values.
+    """
+    if not isinstance(value, (Sequence, np.ndarray)) or np.ndim(value) == 0:
+        return False
     if len(value) != count:
-        raise ValueError(f"deal must be one number or {count}, one for each game, not {len(value)}")
-    return [check_deal(deal) for deal in value]
+        raise ValueError(
+            f"{name} must be one value or {count}, one for each game, not {len(value)}"
+        )
+    return True
 
 
-def _read_games(value: Any, rules: Rules, count: int | None) -> NDArray[Any]:
-    """One position for all games, or one for each; GAME array of shape (1,) or (n,)."""
-    games = [value] if count is None or not isinstance(value, Iterable) else list(value)
-    if len(games) not in (1, count):
-        raise ValueError(f"game must be one Game or {count}, one for each game, not {len(games)}")
+def _read_games(games: list[Any], rules: Rules) -> NDArray[Any]:
+    """The positions of games, a GAME array."""
     for game in games:
         if not isinstance(game, Game):
             raise TypeError(f"game must be a four_seasons_env.Game, not {game!r}")
@@ -104,11 +103,7 @@ def read_seeds(seed: Any, count: int) -> tuple[NDArray[np.uint64], NDArray[np.bo
     """
     seeds = np.zeros(count, np.uint64)
     given = np.zeros(count, np.bool_)
-    if isinstance(seed, (Sequence, np.ndarray)) and np.ndim(seed) > 0:
-        if len(seed) != count:
-            raise ValueError(
-                f"seed must be one number or {count}, one for each game, not {len(seed)}"
-            )
+    if _is_list("seed", seed, count):
         for i, each in enumerate(seed):
             if each is not None:
                 seeds[i] = check_seed(each)
