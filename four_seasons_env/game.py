@@ -87,7 +87,7 @@ class Game:
             self._record["deck"] = NO_CARD
             self._record["deck"][0, : self.rules.cards] = parse_deck(deck, self.rules.ranks)
             self._record["deal"] = -1
-            kernel.lay_out_all(self._record, self._rule)
+            kernel.lay_out(self._record[0], self._rule[0])
         else:
             number = check_deal(0 if deal is None else deal)
             kernel.start_all(self._record, self._rule, np.array([number], np.int64))

@@ -107,11 +107,11 @@ class Rules:
         for field in ("runs", "reserve", "limited_redeal", "worrying_back"):
             if not isinstance(getattr(self, field), bool):
                 raise ValueError(f"{field} must be True or False, not {getattr(self, field)!r}")
-        for field, value, other, choices, why in _NEEDS:
+        for field, value, other, needed, why in _NEEDS:
             given = getattr(self, other)
-            if getattr(self, field) == value and given not in choices:
+            if getattr(self, field) == value and given not in needed:
                 raise ValueError(
-                    f"{field}={value!r} {why}: use {other}={choices[0]!r}, not {given!r}"
+                    f"{field}={value!r} {why}: use {other}={needed[0]!r}, not {given!r}"
                 )
         bases = {"one_per_suit": 4, "aces": 0}.get(self.base_from, 1)
         laid_out = 0 if self.opening == "empty" else self.piles

@@ -20,6 +20,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from four_seasons_env.arguments import whole_number
 from four_seasons_env.engine.jit import jit
@@ -140,11 +141,11 @@ def shuffle(cards, first, last, seed):
         cards[first + i], cards[first + j] = cards[first + j], cards[first + i]
 
 
-@jit
-def start_streams(seeds, streams):
-    """Write the deal stream that each seed starts; both are uint64 arrays of shape (n,)."""
-    for i in range(len(seeds)):
-        streams[i] = mix(~seeds[i] * GAMMA)
+def new_streams(seeds: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """The deal stream that each seed starts; both are uint64 arrays of shape (n,)."""
+    # In NumPy, which has nothing to compile.
+    streams: NDArray[np.uint64] = mix.py_func(~seeds * GAMMA)  # type: ignore[attr-defined]
+    return streams
 
 
 @jit

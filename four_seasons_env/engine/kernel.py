@@ -828,13 +828,6 @@ def start_all(games, rules, deals):
         start(games[i], rules[0], deals[i])
 
 
-@jit
-def lay_out_all(games, rules):
-    """`lay_out` for each game."""
-    for i in range(len(games)):
-        lay_out(games[i], rules[0])
-
-
 def new_masks(count: int, rules: Rules) -> tuple[NDArray[np.uint64], NDArray[np.int8]]:
     """Zeroed masks of ``count`` games, in two views: words as `legal` writes them, and int8.
 

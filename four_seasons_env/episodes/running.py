@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from four_seasons_env.arguments import check_number
-from four_seasons_env.engine.deals import start_streams
+from four_seasons_env.engine.deals import new_streams
 from four_seasons_env.engine.jit import announce, make_bundle
 from four_seasons_env.engine.kernel import GAME, compile_rules, new_masks
 from four_seasons_env.engine.moves import all_moves
@@ -116,9 +116,8 @@ class RunningGames(abc.ABC):
 
     def seed(self, seeds: NDArray[np.uint64], chosen: NDArray[np.bool_] | None = None) -> None:
         """Start the stream of training deals of each game, or of each chosen one, from its seed."""
-        streams = np.empty_like(self._streams)
-        start_streams(seeds, streams)
-        np.copyto(self._streams, streams, where=self._all if chosen is None else chosen)
+        where = self._all if chosen is None else chosen
+        np.copyto(self._streams, new_streams(seeds), where=where)
         self.seeded = True
 
     def set_deals(self, deals: Deals | None) -> None:

@@ -420,7 +420,10 @@ IN_EPISODES = [
         for arguments, said in [
             ({"options": {"deal": [17]}}, "deal must be one value or 2"),
             ({"options": {"deal": [17, "18"]}}, "deal must be an integer, not"),
-            ({"options": {"game": [Game()] * 3}}, "game must be one value or 2, one for each game, not 3"),
+            (
+                {"options": {"game": [Game()] * 3}},
+                "game must be one value or 2, one for each game, not 3",
+            ),
             ({"seed": 2**64 - 1}, r"seed must be 0 to 2\^64 - 2 for 2 games"),
             ({"seed": [1, 2, 3]}, "seed"),
             ({"seed": [1, -3]}, "seed"),
