@@ -55,6 +55,16 @@ def legal_masks(
     return masks, goes_on
 
 
+def cards_in(record: np.void, place: int) -> list[int]:
+    """The cards of a pile of a GAME record, or of its waste, bottom first."""
+    cards = []
+    card = int(record["top"][place])
+    while card != NO_CARD:
+        cards.append(card)
+        card = int(record["below"][card])
+    return cards[::-1]
+
+
 class Game:
     """A game of patience, to inspect and to play.
 
@@ -133,12 +143,7 @@ class Game:
         return view
 
     def _pile(self, place: int) -> list[str]:
-        texts = []
-        card = int(self._record["top"][0, place])
-        while card != NO_CARD:
-            texts.append(CARD_TEXTS[card])
-            card = int(self._record["below"][0, card])
-        return texts[::-1]
+        return [CARD_TEXTS[card] for card in cards_in(self._record[0], place)]
 
     @property
     def tableau(self) -> list[list[str]]:

@@ -53,17 +53,6 @@ def lowest(typing_context: Any, word: Any) -> Any:
     return types.uint64(types.uint64), generate
 
 
-@intrinsic
-def highest(typing_context: Any, word: Any) -> Any:
-    """The number of the highest bit that is set in a uint64, as a uint64; not for 0."""
-
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        zeros = builder.ctlz(args[0], context.get_constant(types.boolean, False))
-        return builder.sub(context.get_constant(types.uint64, 63), zeros)
-
-    return types.uint64(types.uint64), generate
-
-
 @inlined
 def bit_set(numbers, first, last):
     """The bit set, as a uint64, of the numbers (each below 64) at indices first to last - 1."""

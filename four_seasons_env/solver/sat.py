@@ -28,13 +28,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from four_seasons_env.engine.moves import WASTE
+from four_seasons_env.game import cards_in
 from four_seasons_env.solver.analysis.root import (
     ANY_NUMBER,
     LOST,
     SEARCHING,
     UNDECIDED,
     Root,
-    codes_at,
 )
 
 Literals = NDArray[np.int32]
@@ -83,7 +83,7 @@ class Formula:
     def __init__(self, root: Root) -> None:
         record, rules, frame = root.record, root.rules, root.frames[0]
         deck, dealt = record["deck"][: record["deck_size"]], int(record["dealt"])
-        waste = codes_at(record, WASTE)[::-1]
+        waste = cards_in(record, WASTE)
         self.passing = frame["place"][[*waste, *deck[dealt:]]].astype(np.int64)
         """Cards (4 * place + suit) that leave the waste, in dealing order."""
         self.clauses = Clauses()

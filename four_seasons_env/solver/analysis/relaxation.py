@@ -28,7 +28,6 @@ import numpy as np
 
 from four_seasons_env.engine import kernel
 from four_seasons_env.engine.jit import jit
-from four_seasons_env.engine.masks import highest
 from four_seasons_env.engine.moves import WASTE
 
 ZERO, ONE, FOUR = np.uint64(0), np.uint64(1), np.uint64(4)
@@ -108,8 +107,8 @@ def next_cards(up):
 
 
 @jit
-def is_safe(bit, up, frame):
-    """Whether a card that is next on its foundation can go up at once without regret.
+def is_safe(p, up, frame):
+    """Whether a card of place p that its foundation takes next can go up at once without regret.
 
     A card x of place p is useful in the tableau only as a host for cards of place p - 1. If all
     foundations have reached place p - 2, any such card can go up itself instead of on x, and the
@@ -117,7 +116,6 @@ def is_safe(bit, up, frame):
     if King goes on Ace there. So for p = 1 the cards of place 0 must be up, because they are useful
     hosts themselves. Where no card of place p - 1 goes on x, x is useless in the tableau.
     """
-    p = np.int64(highest(bit)) >> 2
     if p == 0:
         return not frame.base_hosts
     if (frame.packs >> np.uint64(4 * (p - 1))) & _15 == ZERO:
@@ -132,10 +130,9 @@ def safe_move(g, rule, frame):
     """The number of a safe move to a foundation, or -1 (`is_safe`)."""
     for i in range(rule.piles + 1):
         card = g.top[WASTE if i == 0 else i - 1]
-        if kernel.goes_up(g, rule, card):
-            bit = ONE << np.uint64(frame.place[card])
-            if is_safe(bit, cards_up(g.level), frame):
-                return WASTE_UP + i
+        place = np.int64(frame.place[card]) >> 2
+        if kernel.goes_up(g, rule, card) and is_safe(place, cards_up(g.level), frame):
+            return WASTE_UP + i
     return -1
 
 

@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from four_seasons_env.engine import kernel
-from four_seasons_env.engine.deals import NO_CARD
 from four_seasons_env.rules import Rules
 
 SEARCHING, WON, LOST, UNDECIDED = range(4)
@@ -81,13 +80,3 @@ def make_frame(record: Any, rules: Rules) -> NDArray[np.void]:
     frame["base_hosts"] = packs >> 4 * (ranks - 1) != 0
     frame["chains"] = packs == 0 and bool(frame["safe"]) and bool(frame["one_way"])
     return frames
-
-
-def codes_at(record: Any, place: int) -> list[int]:
-    """Cards of a pile of a GAME record, or of its waste, from the top."""
-    cards = []
-    card = int(record["top"][place])
-    while card != NO_CARD:
-        cards.append(card)
-        card = int(record["below"][card])
-    return cards
