@@ -16,6 +16,7 @@ import gymnasium as gym
 import numpy as np
 from gymnasium import spaces
 from gymnasium.utils.env_checker import data_equivalence
+from gymnasium.vector.utils import iterate
 from numpy.typing import NDArray
 
 AnyEnv = gym.Env[Any, Any]
@@ -168,9 +169,10 @@ def _check_vector(env: AnyEnv, steps: int, seed: int) -> None:
     observations, infos = vector.reset(seed=seed)
     now = [each.reset(seed=seed + i) for i, each in enumerate(singles)]
     for step in range(steps):
-        for i, (observation, info) in enumerate(now):
+        rows = iterate(vector.observation_space, observations)
+        for i, ((observation, info), row) in enumerate(zip(now, rows, strict=True)):
             where = f"step {step}, game {i} of the vector environment"
-            assert data_equivalence(_row(observations, i), observation), f"{where}: observation"
+            assert data_equivalence(row, observation), f"{where}: observation"
             assert (infos["action_mask"][i] == info["action_mask"]).all(), f"{where}: mask"
         actions = [int(rng.choice(np.flatnonzero(mask))) for mask in infos["action_mask"]]
         observations, rewards, terminated, truncated, infos = vector.step(np.array(actions))
@@ -181,12 +183,6 @@ def _check_vector(env: AnyEnv, steps: int, seed: int) -> None:
             assert ended == [terminated[i], truncated[i]], f"{where}: the episode's end"
             now[i] = each.reset() if any(ended) else (observation, info)
     vector.close()
-
-
-def _row(observations: Any, index: int) -> Any:
-    if isinstance(observations, dict):
-        return {key: _row(each, index) for key, each in observations.items()}
-    return observations[index]
 
 
 def _check_secrets(env: AnyEnv, seed: int) -> None:

@@ -22,6 +22,7 @@ from __future__ import annotations
 import importlib.util
 from collections.abc import Iterator
 from functools import cache
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -109,7 +110,7 @@ class Formula:
         """[i, k]: card i leaves the waste before card k does."""
         self.before[i, j] = -stays[i, j]
         self.before[j, i] = stays[i, j]
-        i, j, k = _rising_triples(count)
+        i, j, k = np.array([*combinations(range(count), 3)], np.int64).reshape(-1, 3).T
         # A card leaves once, and after all cards that lie on it.
         clauses.add(-stays[i, k], stays[i, j])
         clauses.add(-stays[i, j], -stays[j, k], stays[i, k])
@@ -242,10 +243,3 @@ class FormulaSearch:
                     yield UNDECIDED if satisfiable else LOST
                 yield SEARCHING
         yield UNDECIDED
-
-
-def _rising_triples(count: int) -> tuple[NDArray[np.int64], ...]:
-    """All i < j < k below a count."""
-    i, j, k = np.indices((count, count, count)).reshape(3, -1)
-    rising = (i < j) & (j < k)
-    return i[rising], j[rising], k[rising]
