@@ -31,7 +31,9 @@ MASK_KEYS = {
 
 
 class _Masking(RecordConstructorArgs):
-    """The part that the two wrappers share: arguments, spaces, and joining observation and mask."""
+    """All that the wrappers of one game and of a batch share, except what they are wrappers of."""
+
+    env: Any
 
     def _take(self, keys: str | Sequence[str], dtype: DTypeLike, flatten: bool) -> None:
         """Check the arguments, and record them for the spec."""
@@ -74,8 +76,23 @@ class _Masking(RecordConstructorArgs):
         mask[~mask.any(axis=-1)] = 1  # the end of a game
         return {self._keys[0]: observation, self._keys[1]: mask}
 
+    def reset(
+        self, *, seed: Any = None, options: dict[str, Any] | None = None
+    ) -> tuple[Any, dict[str, Any]]:
+        """See the environment."""
+        observation, info = self.env.reset(seed=seed, options=options)
+        return self._join(observation, info), info
 
-class MaskInObservation(gym.Wrapper[Any, Any, Any, Any], _Masking):
+    def step(self, action: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
+        """See the environment."""
+        observation, reward, terminated, truncated, info = self.env.step(action)
+        joined = self._join(observation, info)
+        if "final_obs" in info:  # of a batch
+            info = info | {"final_obs": self._join(info["final_obs"], info["final_info"])}
+        return joined, reward, terminated, truncated, info
+
+
+class MaskInObservation(_Masking, gym.Wrapper[Any, Any, Any, Any]):
     """Observations become dictionaries that hold the action mask.
 
     The mask of a game that is over, in which no action is legal, is all ones: a policy that is
@@ -102,24 +119,11 @@ class MaskInObservation(gym.Wrapper[Any, Any, Any, Any], _Masking):
         flatten: bool = False,
     ) -> None:
         self._take(keys, dtype, flatten)
-        super().__init__(env)
+        gym.Wrapper.__init__(self, env)
         self.observation_space = self._space(env.observation_space, env.action_space)
 
-    def reset(
-        self, *, seed: int | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[Any, dict[str, Any]]:
-        """See the environment."""
-        observation, info = self.env.reset(seed=seed, options=options)
-        return self._join(observation, info), info
 
-    def step(self, action: Any) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
-        """See the environment."""
-        observation, reward, terminated, truncated, info = self.env.step(action)
-        joined = self._join(observation, info)
-        return joined, reward, terminated, truncated, info
-
-
-class VectorMaskInObservation(gym.vector.VectorWrapper, _Masking):
+class VectorMaskInObservation(_Masking, gym.vector.VectorWrapper):
     """`MaskInObservation` for a native vector environment, in one step for all games.
 
     Args:
@@ -137,24 +141,8 @@ class VectorMaskInObservation(gym.vector.VectorWrapper, _Masking):
         flatten: bool = False,
     ) -> None:
         self._take(keys, dtype, flatten)
-        super().__init__(env)
+        gym.vector.VectorWrapper.__init__(self, env)
         self.single_observation_space = self._space(
             env.single_observation_space, env.single_action_space
         )
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
-
-    def reset(
-        self, *, seed: Any = None, options: dict[str, Any] | None = None
-    ) -> tuple[Any, dict[str, Any]]:
-        """See the environment."""
-        observations, infos = self.env.reset(seed=seed, options=options)
-        return self._join(observations, infos), infos
-
-    def step(self, actions: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
-        """See the environment."""
-        observations, rewards, terminated, truncated, infos = self.env.step(actions)
-        joined = self._join(observations, infos)
-        if "final_obs" in infos:
-            final = self._join(infos["final_obs"], infos["final_info"])
-            infos = infos | {"final_obs": final}
-        return joined, rewards, terminated, truncated, infos
