@@ -6,7 +6,7 @@ from hypothesis import given
 
 from four_seasons_env.game import Game
 from four_seasons_env.rules import RULES, Rules
-from tests.helpers import RANKS, SUITS, observe, positions, random_moves
+from tests.helpers import RANKS, SUITS, mostly_slow, observe, positions, random_moves
 
 
 def one_hot(index: int | None, length: int) -> list[float]:
@@ -72,7 +72,7 @@ def test_each_slot_is_as_documented(game):
     check_slots(game)
 
 
-@pytest.mark.parametrize("name", RULES)
+@pytest.mark.parametrize("name", mostly_slow(RULES))
 def test_each_slot_of_whole_games_is_as_documented(name):
     rules, redealt = RULES[name], False
     for deal in range(3):

@@ -13,7 +13,15 @@ from four_seasons_env.env import FourSeasonsEnv
 from four_seasons_env.game import Game, IllegalMove
 from four_seasons_env.rules import RULES
 from four_seasons_env.solver import solve
-from tests.helpers import canonical, later, numbered_deck, random_moves, small
+from tests.helpers import (
+    REPRESENTATIVES,
+    canonical,
+    later,
+    mostly_slow,
+    numbered_deck,
+    random_moves,
+    small,
+)
 from tests.reference.slow_model import SlowGame
 
 
@@ -71,7 +79,7 @@ def play_beside_the_model(rules, player, games, max_moves=500):
 
 
 @pytest.mark.parametrize("player", ["random", "greedy"])
-@pytest.mark.parametrize("name", RULES)
+@pytest.mark.parametrize("name", mostly_slow(RULES, (*REPRESENTATIVES, "pysolfc/simplicity")))
 def test_mask_is_that_of_a_slow_model(name, player):
     stuck = play_beside_the_model(RULES[name], player, 2)
     if RULES[name].build != "none" and player == "random":
@@ -80,7 +88,7 @@ def test_mask_is_that_of_a_slow_model(name, player):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("player", ["random", "greedy"])
-@pytest.mark.parametrize("name", RULES)
+@pytest.mark.parametrize("name", mostly_slow(RULES, (*REPRESENTATIVES, "pysolfc/simplicity")))
 def test_mask_is_that_of_a_slow_model_in_many_games(name, player):
     play_beside_the_model(small(name, ranks=7, piles=3), player, 200)
     play_beside_the_model(RULES[name], player, 20)
