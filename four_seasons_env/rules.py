@@ -44,7 +44,7 @@ _NEEDS: tuple[tuple[str, Any, str, Sequence[Any], str], ...] = (
     ("limited_redeal", True, "redeals", (1,), "says how the only redeal is played"),
     ("limited_redeal", True, "spaces", ("optional", *SPACES[2:]), "turns the next card at once"),
     ("base_from", "one_per_suit", "build", ("none",), "gives each suit another base rank"),
-    ("runs", True, "build", BUILDS[:2], "moves packed sequences"),
+    ("build", "none", "runs", (False,), "packs nothing"),
 )
 """A field and one of its values, another field and the values that it must have then, and why."""
 
@@ -110,9 +110,10 @@ class Rules:
         for field, value, other, needed, why in _NEEDS:
             given = getattr(self, other)
             if getattr(self, field) == value and given not in needed:
-                raise ValueError(
-                    f"{field}={value!r} {why}: use {other}={needed[0]!r}, not {given!r}"
+                listed = (
+                    f"{needed[0]} or more" if other == "piles" else " or ".join(map(repr, needed))
                 )
+                raise ValueError(f"{field}={value!r} {why}: use {other}={listed}, not {given!r}")
         bases = {"one_per_suit": 4, "aces": 0}.get(self.base_from, 1)
         laid_out = 0 if self.opening == "empty" else self.piles
         opening_cards = laid_out + bases + self.first_waste

@@ -31,7 +31,7 @@ MASK_KEYS = {
 
 
 class _Masking(RecordConstructorArgs):
-    """All that the wrappers of one game and of a batch share, except what they are wrappers of."""
+    """All of both wrappers but their base class."""
 
     env: Any
 

@@ -124,6 +124,7 @@ class RolloutAgent:
         self, games: NDArray[Any], masks: NDArray[np.int8], rng: np.random.Generator
     ) -> NDArray[np.int64]:
         """The best move in each game; the worlds are drawn from rng."""
+        games = games.copy()  # they are sorted below
         seeds = rng.integers(0, 2**63, len(games), np.uint64)
         moves = self._plans.endings(games) if self._plans else np.full(len(games), NONE)
         for i in np.flatnonzero(moves < 0):

@@ -115,7 +115,7 @@ def keep_best(chosen, found, most, worths, item):
     Returns:
         How many are in use now. A full list drops its last item.
     """
-    if found == most and (most == 0 or worths[item] <= worths[chosen[most - 1]]):
+    if found == most and worths[item] <= worths[chosen[most - 1]]:
         return found
     at = min(found, most - 1)
     while at > 0 and worths[chosen[at - 1]] < worths[item]:

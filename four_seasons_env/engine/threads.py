@@ -1,11 +1,11 @@
 """Threads that share the games of a batch: each takes a few games, until none are left.
 
 To wake a thread takes 20 to 100 microseconds. So a thread that has finished looks for the next call
-for a while before it sleeps, and one that wakes first wakes two others. None of them waits for the
-GIL, which they could take only one after another: they run compiled code from their start to their
-end. And the caller does not wait for threads that sleep: it plays, and one that wakes late finds
-less to do, or nothing. Numba's own parallel loops would need a threading layer that aborts the
-process when two threads of Python enter it.
+for a while before it sleeps, and each that wakes begins by waking two others. None of them waits
+for the GIL, which they could take only one after another: they run compiled code from their start
+to their end. And the caller does not wait for threads that sleep: it plays, and one that wakes late
+finds less to do, or nothing. Numba's own parallel loops would need a threading layer that aborts
+the process when two threads of Python enter it.
 """
 
 from __future__ import annotations

@@ -69,7 +69,8 @@ def _is_list(name: str, value: Any, count: int) -> bool:
     Raises:
         ValueError: for another number of values.
     """
-    if not isinstance(value, (Sequence, np.ndarray)) or np.ndim(value) == 0:
+    is_array = isinstance(value, np.ndarray) and value.ndim > 0
+    if not is_array and (isinstance(value, (str, bytes)) or not isinstance(value, Sequence)):
         return False
     if len(value) != count:
         raise ValueError(

@@ -162,7 +162,7 @@ class RunningGames(abc.ABC):
         self._call(why, chosen.astype(np.int64), self.observations)
 
     def _call(self, what: int, actions: NDArray[np.int64], out: NDArray[Any]) -> int:
-        """Call `stepping.step_all`, or `stepping.step_share` in each thread."""
+        """Call `stepping.step_all`, or `stepping.step_share` with all threads."""
         compiled, bundles = self._compiled, self._bundles
         if len(bundles) == 1:
             return int(compiled.step_all(bundles[0], what, actions, out))
@@ -420,12 +420,13 @@ class Batch(RunningGames):
 def _zeros_like(array: NDArray[Any]) -> NDArray[Any]:
     """A new array of zeros, whose pages take no time until they are used.
 
-    For an array of megabytes, `np.zeros` would write them, and return the memory to the system
-    afterwards: in a batch of 16,384 games that takes as long as the step.
+    For a large array, `np.zeros` would write them, and return the memory to the system afterwards:
+    in a batch of 16,384 games that takes as long as the step.
     """
     if array.nbytes < _LARGE:
         return np.zeros(array.shape, array.dtype)
-    return np.frombuffer(mmap.mmap(-1, array.nbytes), array.dtype).reshape(array.shape)
+    own = mmap.mmap(-1, array.nbytes, access=mmap.ACCESS_COPY)  # not shared with forked processes
+    return np.frombuffer(own, array.dtype).reshape(array.shape)
 
 
 def why_left_out(game: Game, move: int) -> str:

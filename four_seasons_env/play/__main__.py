@@ -51,14 +51,16 @@ def _keeper(path: Path | None, player: str) -> Keep | None:
     """A function that adds games that end to a file, if there is one.
 
     Raises:
-        OSError: if the file cannot be written, before a game is played that could not be recorded.
-        ValueError: if it is damaged.
+        ValueError: if the file cannot be written or is damaged, with the reason.
     """
     if path is None:
         return None
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.open("a").close()
-    missing_break(path)  # refuses a damaged file
+    try:  # before a game is played that could not be recorded
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.open("a").close()
+        missing_break(path)  # refuses a damaged file
+    except OSError as error:
+        raise ValueError(f"{error.filename}: {error.strerror}") from None
     return lambda session: append_record(path, session.record(player))
 
 

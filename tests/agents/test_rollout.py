@@ -19,10 +19,12 @@ def test_rollouts_improve_on_the_heuristic() -> None:
         found_records.append(records[chosen])
         found_masks.append(every[chosen])
     positions, legal = np.concatenate(found_records), np.concatenate(found_masks)
+    before = positions.copy()
     own, found = (
-        make_agent(name, rules).act(positions.copy(), legal, np.random.default_rng(1))
+        make_agent(name, rules).act(positions, legal, np.random.default_rng(1))
         for name in ("heuristic", "rollout@worlds=16")
     )
+    assert (positions == before).all()
     gains = []
     for number in np.flatnonzero(own != found)[:60]:
         game = Game.from_record(positions[number], rules)

@@ -47,7 +47,7 @@ FLAGS = [
     (f"play --deck '{DECK}' --deal 17", "give --deal or --deck, not both"),
     ("play --port 99999", "--port must be 0 to 65535, not 99999"),
     ("play --host 192.0.2.1", "cannot listen on 192.0.2.1:8752"),
-    ("play --record .", "Is a directory: '.'"),
+    ("play --record .", ".: Is a directory"),
     ("report", "at least one folder"),
     ("report nowhere", "nowhere has no run: it must contain results.csv"),
     ("review --agent planner:nowhere", "no weights at nowhere"),

@@ -88,7 +88,7 @@ def test_mask_is_that_of_a_slow_model(name, player):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("player", ["random", "greedy"])
-@pytest.mark.parametrize("name", mostly_slow(RULES, (*REPRESENTATIVES, "pysolfc/simplicity")))
+@pytest.mark.parametrize("name", RULES)
 def test_mask_is_that_of_a_slow_model_in_many_games(name, player):
     play_beside_the_model(small(name, ranks=7, piles=3), player, 200)
     play_beside_the_model(RULES[name], player, 20)
