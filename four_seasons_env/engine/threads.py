@@ -137,7 +137,7 @@ def next_call(board, own, games, call):
         _set(_at(board, _FINISHED), 0)
         _set(_at(board, _SUM), 0)
         # Last: from now on, threads may take games, also one that is still on its way to an earlier
-        # call. It takes part in this one, and then waits for it, and finds nothing left.
+        # call. It plays in this one. When it then sees the new number, it finds no games left.
         for taken in range(_TAKEN, len(board), _LINE):
             _set(_at(board, taken), 0)
         call = _add(_at(board, _CALL), 1) + 1
@@ -233,6 +233,7 @@ def _make_locks(board):
 
 @jit
 def _free(locks):
+    """Free locks that nobody uses any more."""
     for lock in locks:
         _free_lock(np.uintp(lock))
 
@@ -295,7 +296,7 @@ class Threads:
         board[_WHAT], board[_ACTIONS], board[_OUT] = what, actions.ctypes.data, out.ctypes.data
         function(owns[0], board, 0)
         if is_new:  # not before: the caller compiles the function, which Ctrl-C can interrupt
-            with contextlib.suppress(RuntimeError):  # no thread can start: those there are play all
+            with contextlib.suppress(RuntimeError):  # a thread cannot start: the others play all
                 for i in range(1, self.count):
                     threading.Thread(target=function, args=(owns[i], board, i), daemon=True).start()
             self._owns = owns
@@ -322,6 +323,9 @@ class Threads:
 
 
 def _end_in(process: int, board: NDArray[np.int64]) -> None:
-    """End the threads of a process; one forked from it has none, and perhaps a lock in between."""
+    """End the threads of a process.
+
+    A process forked from it has none, and a copy of a lock may have been caught half taken.
+    """
     if process == os.getpid():
         _end(board)
