@@ -393,9 +393,15 @@ def _encode_vector(g, rule, kind, shown, out):
 
 
 @jit
-def encode_all(games, rules, kind, out):
-    """`encode` for each game: GAME (n,), RULE (1,), float32 (n, length), or uint8 for `places`."""
-    shown = np.empty(1, SHOWN)
+def encode_all(games, rules, kind, shown, out):
+    """`encode` for each game.
+
+    Args:
+        games: GAME (n,).
+        rules: RULE (1,).
+        shown: SHOWN (1,), scratch.
+        out: float32 (n, length), or uint8 for `places`.
+    """
     for i in range(len(games)):
         encode(games[i], rules[0], kind, shown[0], out[i])
 

@@ -20,7 +20,7 @@ from four_seasons_env.engine.kernel import compile_rules
 from four_seasons_env.engine.moves import Move
 from four_seasons_env.game import Game
 from four_seasons_env.games import Games
-from four_seasons_env.observations import KINDS, encode_all, observation_space
+from four_seasons_env.observations import KINDS, SHOWN, encode_all, observation_space
 from four_seasons_env.rules import BASE_FROM, BUILDS, OPENINGS, RULES, SPACES, WRAPS, Rules
 
 ROOT = Path(__file__).parent.parent
@@ -46,6 +46,7 @@ def run_python(*arguments: str, cwd: Path = ROOT, status: int = 0, **environment
         capture_output=True,
         text=True,
         check=False,
+        timeout=600,
     )
     assert done.returncode == status, done.stdout + done.stderr
     return done.stderr if status else done.stdout
@@ -271,7 +272,8 @@ def observe(game: Game, kind: str) -> np.ndarray:
     """A position's observation of a kind (one of OBSERVATIONS), of shape (L,)."""
     space = observation_space(game.rules, kind)
     out = np.full((1, *space.shape), 199, space.dtype)  # a slot that is not written shows
-    encode_all(game.record.copy(), compile_rules(game.rules), KINDS[kind], out)
+    shown = np.empty(1, SHOWN)
+    encode_all(game.record.copy(), compile_rules(game.rules), KINDS[kind], shown, out)
     return out[0]
 
 

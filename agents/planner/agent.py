@@ -125,7 +125,7 @@ class PlannerAgent:
 
     def _reconsider(self, game: Any, best: int, count: int, rng: np.random.Generator) -> int:
         """The row to choose after a look ahead or a vote, where the options ask for one."""
-        search, (worlds, cards, chosen, _) = self._search, self._lookahead
+        search, (worlds, cards, chosen, *_) = self._search, self._lookahead
         hidden = int(game["deck_size"]) - int(game["dealt"])
         votes = hidden <= self._votes
         if not (votes or cards):

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from four_seasons_env.agents.planner.best_stop import SearchLimits, best_stop_or_win, turn
 from four_seasons_env.agents.search.worlds import determinize
 from four_seasons_env.engine.jit import jit
-from four_seasons_env.engine.kernel import play
+from four_seasons_env.engine.kernel import GAME, play
 from four_seasons_env.positions.enumeration import best_stops
 from four_seasons_env.positions.search import WON, Search, may_stop, new_search, turn_at
 from four_seasons_env.rules import Rules
@@ -41,12 +41,13 @@ class Lookahead(NamedTuple):
     cards: int  # to turn in each world
     chosen: NDArray[np.int64]  # (candidates,) rows of the positions that are compared
     inner: Search  # for the decisions in imagined worlds
+    game: NDArray[np.void]  # GAME (1,), a game in such a world
 
 
 def new_lookahead(rules: Rules, candidates: int, worlds: int, cards: int) -> Lookahead:
     """A `Lookahead` that compares no more than this many candidates."""
     inner = new_search(rules, max(_LIMITS.positions, _LIMITS.ending_positions))
-    return Lookahead(worlds, cards, np.zeros(candidates, np.int64), inner)
+    return Lookahead(worlds, cards, np.zeros(candidates, np.int64), inner, np.zeros(1, GAME))
 
 
 @jit
@@ -110,7 +111,7 @@ def look_ahead(evaluator, search, count, best, seed, lookahead):
     Returns:
         The row of the position to choose.
     """
-    worlds, cards, chosen, inner = lookahead
+    worlds, cards, chosen, inner, game = lookahead
     count = best_stops(count, search, chosen, len(chosen), False)
     # Sorted by worth, so the candidates to leave out are at the end.
     while count > 1 and search.worths[chosen[count - 1]] < search.worths[chosen[0]] - _MARGIN:
@@ -119,7 +120,6 @@ def look_ahead(evaluator, search, count, best, seed, lookahead):
     left = np.arange(max(1, count))  # candidates that are still compared
     values, totals = np.zeros(len(left)), np.zeros(len(left))  # in one world, and their sums
     products = np.zeros((len(left), len(left)))  # sums of products of two values
-    game = np.zeros(1, search.positions.dtype)
     root = search.positions[0]
     hidden = max(np.int64(1), np.int64(root.deck_size) - np.int64(root.dealt))
     # World k turns the hidden card first + k * step next, modulo their number: a few worlds already

@@ -105,7 +105,9 @@ class LuckMeter:
 
     def worth(self, games: NDArray[Any]) -> NDArray[np.float64]:
         """W of positions, GAME (n,); the order of their unseen cards does not matter."""
-        values: NDArray[np.float64] = worth_all(games, self._evaluator, self._search, _LIMITS)
+        values: NDArray[np.float64] = worth_all(
+            games.copy(), self._evaluator, self._search, _LIMITS
+        )
         return values
 
     def measure(self, start: Game, moves: Iterable[Move | str | int]) -> Luck:
@@ -118,16 +120,15 @@ def worth_all(games, evaluator, search, limits):
     """The value of the best position that a search finds from each game: GAME (n,), float64 (n,).
 
     Args:
-        games: positions; the order of their unseen cards does not matter.
+        games: positions; their unseen cards are sorted in place, so their order does not matter.
         evaluator: `four_seasons_env.agents.planner.best_stop.Evaluator`.
         search: buffers with room for the largest search of the limits.
         limits: `four_seasons_env.agents.planner.best_stop.SearchLimits`.
     """
     values = np.zeros(len(games))
     for i in range(len(games)):
-        g = games[i : i + 1].copy()
-        sort_unseen(g[0], evaluator.rule)
-        best, over = best_stop_or_win(g[0], evaluator, search, limits)
+        sort_unseen(games[i], evaluator.rule)
+        best, over = best_stop_or_win(games[i], evaluator, search, limits)
         state = search.state[0]
         all_found = state.waiting == 0 and state.count < state.most
         if search.values[best] == WON:

@@ -23,7 +23,7 @@ from four_seasons_env.agents.planner.best_stop import (
     turn,
 )
 from four_seasons_env.engine.jit import jit
-from four_seasons_env.engine.kernel import start
+from four_seasons_env.engine.kernel import GAME, start
 from four_seasons_env.positions.features import row_length, write_row
 from four_seasons_env.positions.search import WON, may_stop, new_search
 from four_seasons_env.rules import Rules
@@ -73,7 +73,7 @@ class PlannerSettings:
 
 
 @jit
-def _play_deals(deals, evaluator, search, limits, td_lambda, rows):
+def _play_deals(deals, evaluator, search, limits, td_lambda, game, rows):
     """Play deals, and write the positions that were chosen.
 
     Args:
@@ -82,12 +82,13 @@ def _play_deals(deals, evaluator, search, limits, td_lambda, rows):
         search: buffers with room for the largest search of the limits.
         limits: `four_seasons_env.agents.planner.best_stop.SearchLimits`.
         td_lambda: weight of later values in a target, float32.
+        game: GAME (1,), scratch.
         rows: int16 of shape (n * `LONGEST`, slots), written: the positions' features.
 
     Returns:
         The targets of the positions, float32 of shape (written,), and how many games were won.
     """
-    rule, game = evaluator.rule, np.zeros(1, search.positions.dtype)
+    rule = evaluator.rule
     targets = np.zeros(len(rows), np.float32)
     written = won_games = 0
     for deal in deals:
@@ -148,6 +149,7 @@ def play_part(
         new_search(rules, max(limits.positions, limits.ending_positions)),
         limits,
         np.float32(td_lambda),
+        np.zeros(1, GAME),
         rows,
     )
     return Played(rows[: len(targets)], targets, int(won))

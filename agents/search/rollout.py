@@ -51,8 +51,10 @@ class _Player(NamedTuple):
 
     weights: NDArray[np.float64]  # (2, features) of the heuristic
     buffers: HeuristicBuffers
-    words: NDArray[np.uint64]  # (1, words) legal moves of the playout, a bit each ...
-    mask: NDArray[np.int8]  # (1, actions) ... and as bytes, in the same memory
+    world: NDArray[np.void]  # GAME (1,), the position in an imagined world
+    game: NDArray[np.void]  # GAME (1,), the game of the playout
+    words: NDArray[np.uint64]  # (1, words), its legal moves as `kernel.legal` writes them ...
+    mask: NDArray[np.int8]  # (1, actions) ... and in another view of the same memory
     expansions: int
     search: Search
 
@@ -84,7 +86,7 @@ def _results(g, rules, moves, first, last, seed, player):
         seed: uint64, of the worlds.
         player: `_Player`.
     """
-    rule, world, game = rules[0], np.zeros(1, GAME), np.zeros(1, GAME)
+    rule, world, game = rules[0], player.world, player.game
     results = np.zeros((len(moves), last - first))
     for number in range(first, last):
         world[0] = g
@@ -116,8 +118,10 @@ class RolloutAgent:
     def __init__(self, rules: Rules, worlds: int = 16, moves: int = 3, expansions: int = 0) -> None:
         self._rule, (words, mask) = compile_rules(rules), new_masks(1, rules)
         self._most, self._worlds = check_positive("moves", moves), check_positive("worlds", worlds)
-        search = new_search(rules, max(1, 2 * expansions))
-        self._player = _Player(read_weights(), new_buffers(rules), words, mask, expansions, search)
+        search, (world, game) = new_search(rules, max(1, 2 * expansions)), np.zeros((2, 1), GAME)
+        self._player = _Player(
+            read_weights(), new_buffers(rules), world, game, words, mask, expansions, search
+        )
         self._plans = Plans(rules, ENDING_POSITIONS) if expansions else None
 
     def act(

@@ -3,6 +3,12 @@
 Cached code is compiled again if its file has changed, or a file that it imports at the top level
 (`module_digest`). A `Bundle` passes many arrays to a compiled function at the cost of one.
 
+Memory has an owner. In compiled code a record (``games[0]``) or its field (``g.deck``) is a
+pointer, which does not keep its array alive. Numba frees an array that compiled code has made after
+the last use of the array itself, even if a record of it is still in use. So compiled functions make
+no arrays of records: the caller passes the room, and an object in Python owns it. Compiled code
+does not check indices either. `make test-memory` looks for both faults.
+
 This is the only file that touches private parts of Numba. Each place says which public way is
 missing, and which issue of Numba asks for it.
 """

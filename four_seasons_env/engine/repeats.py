@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from four_seasons_env.engine.deals import GAMMA, NO_CARD
 from four_seasons_env.engine.hashing import LINK, key_change
 from four_seasons_env.engine.jit import by_type, inlined, internal, jit
-from four_seasons_env.engine.kernel import GAME, compile_rules, legal, new_masks, play
+from four_seasons_env.engine.kernel import AUTO_WASTE, compile_rules, legal, new_masks, play
 from four_seasons_env.engine.masks import next_move
 from four_seasons_env.engine.moves import FOUNDATION, STOCK, WASTE, Move
 from four_seasons_env.rules import Rules
@@ -157,12 +157,10 @@ def _returns(g, rule, move, run, i, seen):
     has_moved = (run.moved >> np.uint64(card)) & _ONE  # see `_forbid_top_cards`
     if not has_moved or not _is_seen(run.key + change, run, i, seen):
         return False
-    if not rule.refills:
-        return True
-    after = np.empty(1, GAME)  # it may turn a card, which no position of the run has
-    after[0] = g
-    play(after[0], rule, move)
-    return after[0].dealt == g.dealt and after[0].height[WASTE] == g.height[WASTE]
+    # The move leads on if the waste's top card fills the pile that it empties. Where the stock
+    # fills piles, no position of the run has such a space, so the hash has not been seen.
+    empties = rule.source[move] < WASTE and g.below[card] == NO_CARD
+    return not (empties and rule.spaces == AUTO_WASTE and g.top[WASTE] != NO_CARD)
 
 
 @by_type

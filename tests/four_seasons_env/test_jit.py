@@ -143,6 +143,19 @@ def test_damaged_file_is_compiled_again(tmp_path, monkeypatch, suffix, damage):
     assert (again.call(), sum(again.total.stats.cache_hits.values())) == (21, 1)
 
 
+# --- memory ------------------------------------------------------------------------------------
+
+AMONG_THEM = (
+    "tests/agents/test_chances.py::test_chance_is_that_of_the_best_legal_move",
+    "tests/four_seasons_env/test_repeats.py::test_mask_is_that_of_a_slow_model[pysolfc/czarina-random]",
+)
+
+
+def test_no_freed_memory_is_read():
+    """Two tests that once failed with an allocator that overwrites freed memory."""
+    helpers.run_python("-m", "pytest", "-q", *AMONG_THEM, PYTHONMALLOC="debug")
+
+
 # --- calls -------------------------------------------------------------------------------------
 
 
