@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 DEMO := runs/demo
 MINUTES ?= 2
 
-.PHONY: help demo results test test-slow test-lowest test-newest lint format docs bench release clean
+.PHONY: help demo results test test-slow test-memory test-lowest test-newest lint format docs bench release clean
 .DEFAULT_GOAL := help
 
 help:  ## list targets
@@ -56,6 +56,13 @@ test: $(TESTS)  ## the default tests
 
 test-slow: $(READY)  ## the other tests, about eight minutes
 	$(BIN)/python -m pytest -q -n auto --dist worksteal -m slow --durations 8
+
+# Numba does not compile again for other checks: these have a cache of their own.
+test-memory: COMPILED := tests/test_contract.py tests/four_seasons_env tests/agents
+test-memory: $(TESTS)  ## those of compiled code: freed memory is overwritten, then indices are checked
+	PYTHONMALLOC=debug $(BIN)/python -m pytest -q -n auto --dist worksteal $(COMPILED)
+	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=$(CURDIR)/$(VENV)/bounds \
+		$(BIN)/python -m pytest -q -n auto --dist worksteal $(COMPILED)
 
 # In a new virtual environment, because .venv has the versions of constraints.txt.
 define TEST_VERSIONS

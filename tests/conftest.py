@@ -7,7 +7,7 @@ import time
 from hypothesis import HealthCheck, settings
 
 # What the caller's terminal, notebook or cluster sets, for the tests and the processes they start.
-# NUMBA_CACHE_DIR stays: `make test-lowest` keeps its compiled code apart by it.
+# NUMBA_CACHE_DIR stays: `make test-lowest` and `make test-memory` keep their compiled code apart.
 for name in (
     *("COLUMNS", "LINES", "NO_COLOR", "FORCE_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE"),
     *("LANG", "LANGUAGE", "LC_ALL", "LC_CTYPE", "LC_NUMERIC", "LC_TIME", "PYTHONIOENCODING", "TZ"),
