@@ -9,19 +9,28 @@ from contextlib import contextmanager
 from pathlib import Path
 
 
+def expanded(path: str | Path) -> Path:
+    """A path with the home folder in place of a leading ~; that of an unknown user stays.
+
+    Shells leave the ~ alone in ``--out=~/x``, and Python everywhere.
+    """
+    return Path(os.path.expanduser(path))  # noqa: PTH111 - pathlib refuses unknown users
+
+
 def write_atomically(path: Path, data: bytes) -> None:
     """Write a file; a reader finds the old content or the new one, never a part of it.
 
-    The folder is created if necessary.
+    The folder is created if necessary. A symbolic link stays; what it points to is written.
 
     Raises:
         OSError: naming ``path``, if it cannot be written; the old content stays.
     """
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    target = expanded(path).resolve()
+    temporary = target.with_name(f".{target.name}.{os.getpid()}")
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        target.parent.mkdir(parents=True, exist_ok=True)
         temporary.write_bytes(data)
-        temporary.replace(path)
+        temporary.replace(target)
     except OSError as error:
         raise _named(error, path) from None
     finally:
@@ -33,19 +42,21 @@ def write_atomically(path: Path, data: bytes) -> None:
 def whole_folder(path: Path) -> Iterator[Path]:
     """A temporary folder to write into, which is renamed to ``path`` at the end of the block.
 
-    An existing folder of that name is replaced. After an error it is unchanged.
+    An existing folder of that name is replaced. After an error it is unchanged. A symbolic link
+    stays; the folder that it points to is replaced.
 
     Raises:
         OSError: naming ``path``, if it cannot be written.
     """
-    temporary = path.with_name(f".{path.name}.new")
+    target = expanded(path).resolve()
+    temporary = target.with_name(f".{target.name}.new")
     shutil.rmtree(temporary, ignore_errors=True)  # of an interrupted process
     try:
         temporary.mkdir(parents=True)
         yield temporary
-        if path.exists():
-            shutil.rmtree(path)
-        temporary.rename(path)
+        if target.exists():
+            shutil.rmtree(target)
+        temporary.rename(target)
     except OSError as error:
         raise _named(error, path) from None
     finally:

@@ -1,10 +1,11 @@
 """Files and folders are written whole: a failed write leaves the old ones, and no others."""
 
+import os
 from pathlib import Path
 
 import pytest
 
-from four_seasons_env.files import whole_folder, write_atomically
+from four_seasons_env.files import expanded, whole_folder, write_atomically
 
 
 def test_a_file_is_written_and_written_over(tmp_path: Path) -> None:
@@ -32,6 +33,27 @@ def test_a_folder_is_replaced_as_a_whole_or_stays(tmp_path: Path) -> None:
         assert [each.name for each in path.iterdir()] == ["one"]
     assert [each.name for each in path.iterdir()] == ["two"]
     assert [each.name for each in tmp_path.iterdir()] == ["x"]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="Windows lets few users make links")
+def test_links_stay(tmp_path: Path) -> None:
+    for name in ("file", "folder"):
+        (tmp_path / f"to {name}").symlink_to(tmp_path / "there" / name)  # which does not exist yet
+    for text in ("one", "two"):
+        write_atomically(tmp_path / "to file", text.encode())
+        with whole_folder(tmp_path / "to folder") as new:
+            (new / text).write_text(text)
+    assert (tmp_path / "to file").is_symlink() and (tmp_path / "to folder").is_symlink()
+    assert (tmp_path / "there" / "file").read_text() == "two"
+    assert [each.name for each in (tmp_path / "there" / "folder").iterdir()] == ["two"]
+
+
+def test_the_home_folder(tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("USERPROFILE", str(tmp_path))
+    write_atomically(Path("~/x"), b"one")
+    assert (tmp_path / "x").read_bytes() == b"one"
+    assert expanded("~nobody-here/x") == Path("~nobody-here/x")
 
 
 def test_an_error_names_the_file_or_folder(tmp_path: Path) -> None:
