@@ -25,7 +25,7 @@ from four_seasons_env.experiments.comparison import ceiling_row, read_census
 from four_seasons_env.experiments.folders import DATA, provenance, read_table, write_csv
 from four_seasons_env.experiments.summary import CEILING
 from four_seasons_env.experiments.tables import as_markdown, bounds_as_text, cell, win_rates
-from four_seasons_env.files import file_name
+from four_seasons_env.files import expanded, file_name
 from four_seasons_env.registration import ENVS
 from four_seasons_env.rules import RULES
 from four_seasons_env.rules_in_words import sentences
@@ -415,7 +415,7 @@ def main() -> None:
     """Write the parts, or name the stale ones."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--check", action="store_true", help="write nothing; 1 if any is stale")
-    parser.add_argument("--add", nargs=2, type=Path, metavar=("NEW", "STORED"))
+    parser.add_argument("--add", nargs=2, type=expanded, metavar=("NEW", "STORED"))
     flags = parser.parse_args()
     if flags.add:
         add(*flags.add)

@@ -18,6 +18,7 @@ from rich.console import Console
 from rich.progress import Progress, ProgressColumn
 
 from four_seasons_env.__main__ import INTERRUPTED, USAGE_ERROR
+from four_seasons_env.files import expanded
 from four_seasons_env.rules import RULES, get_rules
 
 STOPS = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
@@ -28,6 +29,16 @@ _NOT_OTHER = (f"{Path(__file__).parents[1]}/", "<string>", "<frozen importlib", 
 
 EXPECTED_ERRORS = (ValueError, OSError, RuntimeError, ImportError, MemoryError)
 """Errors that users cause: wrong flags, damaged files, a full disk, missing extras."""
+
+
+class Flags:
+    """Flags of a command; a ~ at the start of a path is the home folder, from Python, too."""
+
+    def __post_init__(self) -> None:
+        for name, given in vars(self).items():
+            values = given if isinstance(given, list) else [given]
+            values = [expanded(each) if isinstance(each, Path) else each for each in values]
+            setattr(self, name, values if isinstance(given, list) else values[0])
 
 
 def command(

@@ -23,7 +23,7 @@ from four_seasons_env.files import file_name, write_atomically
 
 
 @dataclass
-class Compare:
+class Compare(command_line.Flags):
     """Play agents on the same deals and compare them."""
 
     out: Path

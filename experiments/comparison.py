@@ -17,6 +17,7 @@ from four_seasons_env.engine.deals import parse_deals
 from four_seasons_env.experiments.folders import DATA, MARKS, provenance, read_table, write_json
 from four_seasons_env.experiments.players import Player
 from four_seasons_env.experiments.summary import CEILING, summarise
+from four_seasons_env.files import expanded
 from four_seasons_env.schemas import read_json
 
 MANIFEST, RESULTS = MARKS["comparison"], "results.csv"
@@ -130,7 +131,7 @@ def read_manifest(folder: str | Path) -> Manifest:
         FileNotFoundError: if the folder has no comparison.
         ValueError: if its manifest is damaged.
     """
-    path = Path(folder) / MANIFEST
+    path = expanded(folder) / MANIFEST
     if not path.is_file():
         raise FileNotFoundError(f"{folder} has no comparison: {MANIFEST} is missing")
     return read_json(path, Manifest)
@@ -143,7 +144,7 @@ def read_results(folder: str | Path) -> pd.DataFrame:
         FileNotFoundError: if there are none.
         ValueError: if rows are missing.
     """
-    path, games = Path(folder) / RESULTS, read_manifest(folder).games
+    path, games = expanded(folder) / RESULTS, read_manifest(folder).games
     results = read_table(path)
     if len(results) != games:
         raise ValueError(f"{path} has {len(results):,} rows for {games:,} games: compare again")
@@ -180,7 +181,7 @@ def read_census(path: Path | None = None) -> pd.DataFrame:
         FileNotFoundError: if the folder has no census.
         ValueError: if the file is not a census or is cut short.
     """
-    results = (path or DATA / "census") / RESULTS
+    results = expanded(path or DATA / "census") / RESULTS
     if not results.is_file():
         raise FileNotFoundError(
             f"{results.parent} has no census: experiments/studies/census.py writes {RESULTS}"

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Literal
 
 from four_seasons_env.engine.moves import Move, find_move
-from four_seasons_env.experiments.command_line import command
+from four_seasons_env.experiments.command_line import Flags, command
 from four_seasons_env.experiments.play import play_game
 from four_seasons_env.experiments.tables import fill, write_page
 from four_seasons_env.files import write_atomically
@@ -49,7 +49,7 @@ _TOLD = {WON: "can be won", LOST: "lost", UNKNOWN: "unknown"}
 
 
 @dataclass
-class Review:
+class Review(Flags):
     """Review a game."""
 
     out: Path | None = None

@@ -39,6 +39,7 @@ from four_seasons_env.arguments import nearest
 from four_seasons_env.engine.jit import jit
 from four_seasons_env.engine.kernel import compile_rules, legal, new_masks, play
 from four_seasons_env.engine.moves import find_move
+from four_seasons_env.files import expanded
 from four_seasons_env.game import Game
 from four_seasons_env.rules import Rules
 
@@ -249,7 +250,7 @@ def read_lines(path: str | Path) -> Iterator[tuple[int, bytes]]:
     Raises:
         RecordError: if the file is damaged.
     """
-    path, number = Path(path), 0
+    path, number = expanded(path), 0
     try:
         with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
             for line in file:
@@ -275,7 +276,7 @@ def append_record(path: str | Path, record: Record) -> None:
         RecordError: if a compressed file is damaged: nothing after the damage could be read.
         OSError: naming the file, if it cannot be written; then it has no part of the record.
     """
-    path = Path(path)
+    path = expanded(path)
     line = missing_break(path) + f"{record.to_json()}\n".encode()
     if path.suffix == ".gz":
         line = gzip.compress(line)
@@ -298,7 +299,7 @@ def missing_break(path: str | Path) -> bytes:
         RecordError: see `read_lines`.
     """
     last = b"\n"
-    if Path(path).is_file():  # a device may have no end
+    if expanded(path).is_file():  # a device may have no end
         for _, line in read_lines(path):
             last = line
     return b"" if last.endswith(b"\n") else b"\n"

@@ -175,7 +175,7 @@ def train(flags, device):
     batches = [Batch(flags, number, kept, won, pool) for number in range(flags.batches)]
     network = MoveNetwork(RULES, flags.layers).to(device)
     optimizer = torch.optim.Adam(network.parameters(), betas=(0.9, 0.99), eps=1e-5, fused=True)
-    writer = SummaryWriter(flags.out)
+    writer = SummaryWriter(flags.out.expanduser())
     done, moves, learning, start = 0.0, 0, 0.0, time.perf_counter()
     since, reported = start, 0
     while done < 1:

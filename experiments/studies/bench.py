@@ -11,7 +11,6 @@ machine; the rate per CPU-second does not depend on other programs.
 import argparse
 import time
 from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
 from typing import Any
 
 import gymnasium as gym
@@ -21,6 +20,7 @@ import pandas as pd
 from four_seasons_env.engine.kernel import new_masks
 from four_seasons_env.engine.masks import draw_moves
 from four_seasons_env.experiments.folders import write_csv
+from four_seasons_env.files import expanded
 from four_seasons_env.observations import OBSERVATIONS
 from four_seasons_env.rules import get_rules
 
@@ -133,7 +133,7 @@ def main() -> None:
     parser.add_argument("--games", type=int, nargs="+", default=[1, 64, 1024, 4096, 16384])
     parser.add_argument("--threads", type=int, nargs="+", default=[1, 2])
     parser.add_argument("--seconds", type=float, default=0.5, help="length of a window")
-    parser.add_argument("--out", type=Path, help="file of the rates")
+    parser.add_argument("--out", type=expanded, help="file of the rates")
     run = parser.parse_args()
     rows = []
     for each in measurements(run.games, run.threads, run.seconds):

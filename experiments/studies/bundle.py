@@ -21,6 +21,7 @@ from four_seasons_env.agents.planner.best_stop import AGENT
 from four_seasons_env.agents.planner.chances import LARGEST_SHIFT, Judge
 from four_seasons_env.engine.deals import VALIDATION
 from four_seasons_env.experiments.play import play_deals
+from four_seasons_env.files import expanded
 from four_seasons_env.game import Game
 from four_seasons_env.rules import Rules
 
@@ -66,8 +67,8 @@ def fit_shift(policy: Path, rules: Rules, deals: int) -> float | None:
 def main() -> None:
     """Bundle a policy."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("policy", type=Path, help="folder of the policy, or of its training")
-    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("policy", type=expanded, help="folder of the policy, or of its training")
+    parser.add_argument("--out", type=expanded, required=True)
     parser.add_argument("--deals", type=int, default=500, help="validation deals for the chances")
     run = parser.parse_args()
     card, weights = bundle(run.policy)

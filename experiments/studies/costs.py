@@ -17,6 +17,7 @@ from pathlib import Path
 import pandas as pd
 
 from four_seasons_env.experiments.folders import DONE, Done, write_csv
+from four_seasons_env.files import expanded
 from four_seasons_env.schemas import read_json
 
 IMPORT = "import four_seasons_env"
@@ -82,7 +83,7 @@ def learning(minutes: float) -> list[tuple[str, float, str]]:
 def main() -> None:
     """Write a row for each measurement: what, value, unit."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--out", type=expanded, required=True)
     parser.add_argument("--games", type=int, default=1_000_000)
     parser.add_argument("--minutes", type=float, default=0.5, help="core-minutes of each learner")
     run = parser.parse_args()

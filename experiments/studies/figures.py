@@ -14,7 +14,7 @@ import pandas as pd
 from four_seasons_env.experiments import comparison, folders, plots
 from four_seasons_env.experiments.play import play_game
 from four_seasons_env.experiments.summary import CEILING
-from four_seasons_env.files import file_name, write_atomically
+from four_seasons_env.files import expanded, file_name, write_atomically
 from four_seasons_env.game import Game
 from four_seasons_env.rendering import draw_svg
 from four_seasons_env.rules import RULES
@@ -122,7 +122,7 @@ def draw_positions(out: Path) -> None:
 def main() -> None:
     """Draw everything."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--out", type=Path, default=folders.ROOT / "docs")
+    parser.add_argument("--out", type=expanded, default=folders.ROOT / "docs")
     out = parser.parse_args().out
     (out / "results").mkdir(parents=True, exist_ok=True)
     draw_plots(out / "results")

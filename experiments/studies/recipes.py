@@ -15,11 +15,11 @@ import re
 import subprocess
 import sys
 import tempfile
-from pathlib import Path
 
 import pandas as pd
 
 from four_seasons_env.experiments.folders import ROOT, write_csv
+from four_seasons_env.files import expanded
 
 RECIPES = ROOT / "docs" / "recipes"
 
@@ -64,7 +64,7 @@ def main() -> None:
     """Run a recipe, and write a row for each agent."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("page", choices=sorted(page.stem for page in RECIPES.glob("*.md")))
-    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--out", type=expanded, required=True)
     run = parser.parse_args()
     write_csv(run.out, table := pd.DataFrame(run_recipe(run.page)))
     print(table.to_string(index=False))

@@ -20,7 +20,6 @@ from collections import Counter
 from collections.abc import Iterable
 from itertools import combinations, islice, permutations
 from math import comb
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -30,6 +29,7 @@ from scipy import stats
 
 from four_seasons_env.engine.deals import TEST, deck_text
 from four_seasons_env.experiments import folders, play, players
+from four_seasons_env.files import expanded
 from four_seasons_env.game import Game
 from four_seasons_env.optima import OPTIMA
 from four_seasons_env.rules import SMALL, Rules
@@ -152,8 +152,10 @@ def main() -> None:
     parser.add_argument("--openings", type=int, default=12)
     parser.add_argument("--agents", nargs="*", default=[])
     parser.add_argument("--games", type=int, default=100)
-    parser.add_argument("--optima", type=Path, default=OPTIMA)
-    parser.add_argument("--out", type=Path, default=folders.ROOT / "docs/results/small-games.csv")
+    parser.add_argument("--optima", type=expanded, default=OPTIMA)
+    parser.add_argument(
+        "--out", type=expanded, default=folders.ROOT / "docs/results/small-games.csv"
+    )
     run = parser.parse_args()
     games, rows = json.loads(OPTIMA.read_text())["games"], list[dict[str, object]]()
     for name in run.rules:

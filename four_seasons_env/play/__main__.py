@@ -15,6 +15,7 @@ from pathlib import Path
 
 from four_seasons_env.agents import make_agent
 from four_seasons_env.engine.deals import check_deal, deck_text, parse_deck
+from four_seasons_env.files import expanded
 from four_seasons_env.play.session import Keep
 from four_seasons_env.records import append_record, missing_break
 from four_seasons_env.rules import Rules, get_rules
@@ -42,7 +43,7 @@ def _parser() -> argparse.ArgumentParser:
         "--port", type=int, default=8752, help="port; 0: any free one (default: %(default)s)"
     )
     parser.add_argument("--no-browser", action="store_true", help="do not open a browser")
-    parser.add_argument("--record", type=Path, help="JSON lines file to add finished games to")
+    parser.add_argument("--record", type=expanded, help="JSON lines file to add finished games to")
     parser.add_argument("--player", default="", help="name of the player in the records")
     return parser
 

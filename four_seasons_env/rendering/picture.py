@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from four_seasons_env.arguments import missing_extra
+from four_seasons_env.files import expanded
 from four_seasons_env.rendering.layout import Position
 from four_seasons_env.rendering.svg import draw_svg
 
@@ -49,7 +50,7 @@ def save_picture(position: Position, path: str | Path, **how: Any) -> None:
     Raises:
         ValueError: for another suffix.
     """
-    path = Path(path)
+    path = expanded(path)
     if path.suffix == ".svg":
         path.write_text(draw_svg(position, **how), encoding="utf-8")
     elif path.suffix == ".png":
@@ -72,7 +73,7 @@ def save_animation(positions: Sequence[Position], path: str | Path, **how: Any) 
     """
     from PIL import Image
 
-    path = Path(path)
+    path = expanded(path)
     if path.suffix != ".gif":
         raise ValueError(f"an animation's suffix must be .gif, not {path.suffix!r}")
     shown = [

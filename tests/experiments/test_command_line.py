@@ -9,13 +9,20 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import get_type_hints
 
 import pytest
 
 from four_seasons_env.__main__ import GROUPS, main
 from four_seasons_env.experiments import train
 from four_seasons_env.experiments.command_line import command
+from four_seasons_env.experiments.compare import Compare
+from four_seasons_env.experiments.demo import Demo
 from four_seasons_env.experiments.folders import ROOT, locked
+from four_seasons_env.experiments.report import Report
+from four_seasons_env.experiments.review import Review
+from four_seasons_env.experiments.studies.census import Census
+from four_seasons_env.experiments.verify import Verify
 from tests.agents.players import HERE
 from tests.helpers import run_python
 
@@ -104,6 +111,22 @@ def test_a_file_named_like_a_module_of_python(tmp_path: Path) -> None:
     (tmp_path / "random.py").write_text("raise SystemExit('not this one')")
     flags = ["compare", "--agents", "random", "greedy", "--deals", "0-3", "--n-jobs", "2"]
     run_python("-P", "-m", "four_seasons_env", *flags, "--out", "x", cwd=tmp_path)
+
+
+FLAGS = (Census, Compare, Demo, Report, Review, train.Train, Verify)
+
+
+@pytest.mark.parametrize("kind", FLAGS)
+def test_paths_in_the_home_folder(kind: type, monkeypatch) -> None:
+    """A shell leaves the ~ of `--out=~/x` alone."""
+    monkeypatch.setenv("HOME", "/home/me")
+    monkeypatch.setenv("USERPROFILE", "/home/me")
+    hints = {name: str(each) for name, each in get_type_hints(kind).items()}
+    given = {name: Path("~/x") for name, hint in hints.items() if "Path" in hint}
+    lists = {name: [path] for name, path in given.items() if "list" in hints[name]}
+    run = vars(kind(**given | lists))
+    for name in given:
+        assert run[name] == ([Path("/home/me/x")] if name in lists else Path("/home/me/x"))
 
 
 @dataclasses.dataclass
