@@ -12,6 +12,7 @@ checkpoints/    the last checkpoint, for `--resume`: written between two updates
 done.json       the outcome, written at the end of the run
 """
 
+import errno
 import importlib.metadata
 import json
 import os
@@ -61,7 +62,8 @@ _PACKAGES = (
 def locked(out: Path, kind: str) -> Iterator[None]:
     """Keep other processes out of a folder for results within a block.
 
-    The folder is created if necessary. The system unlocks it when the process ends, even if killed.
+    The folder is created if necessary. The system unlocks it when the process ends, even if killed;
+    on a file system without locks, a file `.soft_lock` may stay after a kill.
 
     Args:
         out: the folder; hidden files in it are ignored.
@@ -72,7 +74,7 @@ def locked(out: Path, kind: str) -> Iterator[None]:
         NotADirectoryError: if it is a file.
         RuntimeError: if another process has locked it.
     """
-    from filelock import FileLock, Timeout
+    from filelock import FileLock, SoftFileLock, Timeout
 
     # A folder with hidden files only, such as .DS_Store, looks empty to its owner.
     is_own = (out / MARKS[kind]).is_file()
@@ -83,7 +85,13 @@ def locked(out: Path, kind: str) -> Iterator[None]:
     out.mkdir(parents=True, exist_ok=True)
     holder = out / ".holder"  # not in the locked file, which Windows does not let others read
     try:
-        lock = FileLock(out / ".lock").acquire(timeout=0)
+        try:
+            lock = FileLock(out / ".lock").acquire(timeout=0)
+        except OSError as error:
+            if error.errno != errno.ENOLCK:
+                raise
+            # Some file systems have no locks. Another file: the first try may have left its own.
+            lock = SoftFileLock(out / ".soft_lock").acquire(timeout=0)
     except Timeout:
         who = holder.read_text() if holder.is_file() else "another process"
         raise RuntimeError(f"{out} is in use by {who}") from None
@@ -119,9 +127,18 @@ def _git(*arguments: str) -> str | None:
     """Output of git in this clone; None outside a clone."""
     if not IN_CLONE:  # a repository around an installed wheel is another project's
         return None
+    # In a hook, git's own variables name the repository of the hook.
+    own = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     try:
         done = subprocess.run(
-            ["git", *arguments], cwd=ROOT, capture_output=True, text=True, check=True
+            ["git", *arguments],
+            cwd=ROOT,
+            env=own,
+            capture_output=True,
+            # Names of files are bytes. Of any locale, and of damaged names, the text is valid JSON.
+            encoding="utf-8",
+            errors="backslashreplace",
+            check=True,
         )
     except (OSError, subprocess.CalledProcessError):
         return None

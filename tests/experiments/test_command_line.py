@@ -1,6 +1,7 @@
 """Common behaviour of commands: the listing, errors in one line, Ctrl-C."""
 
 import dataclasses
+import errno
 import os
 import platform
 import re
@@ -14,7 +15,7 @@ from typing import get_type_hints
 import pytest
 
 from four_seasons_env.__main__ import GROUPS, main
-from four_seasons_env.experiments import train
+from four_seasons_env.experiments import folders, train
 from four_seasons_env.experiments.command_line import command
 from four_seasons_env.experiments.compare import Compare
 from four_seasons_env.experiments.demo import Demo
@@ -72,6 +73,34 @@ def test_a_folder_in_use_is_refused(tmp_path: Path, capsys) -> None:
     assert capsys.readouterr().err == used
     holder.kill()
     holder.communicate()
+    with locked(tmp_path, "training"):
+        pass
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems refuse names in no encoding")
+def test_a_manifest_names_its_own_clone(tmp_path: Path, monkeypatch) -> None:
+    """In a hook of another repository, and with a file name that is no text."""
+    for name in ("clone", "other"):
+        subprocess.run(["git", "init", "-q", tmp_path / name], check=True)
+    quote = "git", "-C", tmp_path / "clone", "config", "core.quotepath", "false"
+    subprocess.run(quote, check=True)
+    (tmp_path / "clone" / os.fsdecode(b"\xe9")).touch()
+    monkeypatch.setattr(folders, "ROOT", tmp_path / "clone")
+    monkeypatch.setenv("GIT_DIR", str(tmp_path / "other" / ".git"))
+    assert folders.provenance()["git"]["changed"] == "?? \\xe9"
+
+
+@pytest.mark.skipif(os.name != "posix", reason="flock is POSIX's")
+def test_a_file_system_without_locks(tmp_path: Path, monkeypatch) -> None:
+    """It may answer ENOLCK. Files keep others out then, too."""
+
+    def no_lock(*_: object) -> None:
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr("fcntl.flock", no_lock)
+    again = pytest.raises(RuntimeError, match="is in use by process")
+    with locked(tmp_path, "training"), again, locked(tmp_path, "training"):
+        pass
     with locked(tmp_path, "training"):
         pass
 
