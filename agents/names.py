@@ -29,6 +29,7 @@ from four_seasons_env.agents.registry import (
     make_plugin,
 )
 from four_seasons_env.arguments import missing_extra, nearest
+from four_seasons_env.files import expanded
 from four_seasons_env.rules import Rules, get_rules
 
 if TYPE_CHECKING:
@@ -45,7 +46,8 @@ _KINDS = {
     str: "a text",
 }
 
-_SIGNS = ":,"
+_OPTIONS = re.compile(r"@(?=[^\W\d]\w*=)")
+"""The sign before the first option after a path; paths may have other @."""
 _BETWEEN = re.compile(r",(?=[^\W\d]\w*=)")
 """The comma between two options."""
 
@@ -150,8 +152,7 @@ def split_name(name: str | Name) -> Name:
 
     Raises:
         ValueError: for an unknown agent, naming the nearest one; an empty label; a path for an
-            agent that has no weights, or with a sign that means something in names; or options
-            that cannot be read, or are given twice.
+            agent that has no weights; or options that cannot be read, or are given twice.
         TypeError: for a name that is not text.
     """
     if isinstance(name, Name):
@@ -165,28 +166,26 @@ def split_name(name: str | Name) -> Name:
         raise ValueError(f"a label must not be empty: write a name before the = of {name!r}")
     registered, at, written = rest.partition("@")
     path = ""
-    if names_agent(rest):
-        registered, _, path = registered.partition(":")
+    if names_agent(rest) and ":" in registered:
+        # The path may have other colons, as on Windows, and an @ that no option follows.
+        registered, _, rest = rest.partition(":")
+        path, *found = _OPTIONS.split(rest, maxsplit=1)
+        at, written = "@" * len(found), "".join(found)
     entry = find_entry(registered)
     if path and not entry.learns:
         raise ValueError(f"agent {registered!r} has no weights: leave out {':' + path!r}")
-    if set(path) & set(_SIGNS):
-        raise ValueError(
-            f"a path in an agent's name must be without {' '.join(_SIGNS)}: rename {path!r}, or "
-            "make a link to it"
-        )
     options: dict[str, str] = {}
     for each in _BETWEEN.split(written) if at else []:
         key, equals, value = each.partition("=")
         if not (key.isidentifier() and equals and value):
             raise ValueError(
                 f"{each!r} in {name!r} is not an option: write @key=value,key=value (a path in a "
-                "name must be without @)"
+                "name must be without @key=)"
             )
         if key in options:
             raise ValueError(f"option {key!r} is given twice in {name!r}")
         options[key] = value
-    return Name(label, registered, Path(path).expanduser() if path else None, options, entry)
+    return Name(label, registered, expanded(path) if path else None, options, entry)
 
 
 def names_agent(text: str) -> bool:
