@@ -20,6 +20,9 @@ from four_seasons_env.play.session import Keep
 from four_seasons_env.records import append_record, missing_break
 from four_seasons_env.rules import Rules, get_rules
 
+_ANY = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}
+"""Addresses that mean all of this machine, and instead of each one that all browsers can open."""
+
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser("four-seasons play", description=__doc__)
@@ -96,14 +99,15 @@ def _serve(
             raise ValueError(
                 f"cannot listen on {host}:{port} ({error.strerror}): try {remedy}"
             ) from None
-        name = f"[{host}]" if ":" in host else host
-        url = f"http://{name}:{listener.getsockname()[1]}/"
+        bound, port = listener.getsockname()[:2]
+        name = _ANY.get(bound, f"[{host}]" if ":" in host else host)
+        url = f"http://{name}:{port}/"
         print(f"four_seasons_env: play at {url} (Ctrl-C ends)", flush=True)
         threading.Thread(target=compile_ahead, daemon=True).start()
         if not options.no_browser:
             # in a thread: a browser in the terminal would keep the server from its answer
             threading.Thread(target=webbrowser.open, args=(url,), daemon=True).start()
-        hosts = ["*"] if host in ("0.0.0.0", "::") else [*LOOPBACK, name, *options.allow_host]
+        hosts = ["*"] if bound in _ANY else [*LOOPBACK, name, *options.allow_host]
         config = uvicorn.Config(make_app(hosts, keep, start, options.agent), log_level="warning")
         uvicorn.Server(config).run(sockets=[listener])
 

@@ -8,6 +8,7 @@ import os
 import random
 import re
 import shutil
+import socket
 import subprocess
 import sys
 import time
@@ -297,6 +298,20 @@ def test_the_command_opens_a_browser_or_refuses(server, capsys):
     with pytest.raises(SystemExit):
         main(["play", "--no-browser", "--port", str(port)])
     assert capsys.readouterr().err.endswith("in use): try --port 0\n")
+
+
+@pytest.mark.parametrize(
+    ("host", "name"), [("0.0.0.0", "127.0.0.1"), ("0", "127.0.0.1"), ("::", "[::1]")]
+)
+def test_the_printed_address_opens(host, name, capsys, monkeypatch):
+    """Some browsers cannot open 0.0.0.0, or none that means all addresses."""
+    pytest.importorskip("uvicorn", reason="the server needs the extra 'play'")
+    if ":" in host and not socket.has_dualstack_ipv6():
+        pytest.skip("this machine has no IPv6")
+    monkeypatch.setattr("uvicorn.Server.run", lambda *_, **__: None)
+    monkeypatch.setattr("four_seasons_env.play.server.compile_ahead", lambda: None)
+    main(["play", "--no-browser", "--port", "0", "--host", host])
+    assert f" http://{name}:" in capsys.readouterr().out
 
 
 # --- the page in a browser ------------------------------------------------------------------------
