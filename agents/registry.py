@@ -212,7 +212,7 @@ def load(place: str) -> Any:
     """
     module, _, name = place.partition(":")
     try:
-        with _blamed(place):
+        with blamed(place):
             found = importlib.import_module(module)
     except RuntimeError as error:
         cause = error.__cause__
@@ -246,7 +246,7 @@ def make_plugin(
             f"agent {place!r} is a function of observations: say for which environment, with "
             '@policy("FourSeasonsNextDeal-v0", plays=("stochastic",)), see docs/reference/agents.md'
         )
-    with _blamed(place):
+    with blamed(place):
         agent: Agent = maker(**own, **options)
     if not takes_three(getattr(agent, "act", None)):
         raise ValueError(
@@ -274,7 +274,7 @@ def takes_three(function: Any, **named: Any) -> bool:
 
 
 @contextmanager
-def _blamed(place: str) -> Iterator[None]:
+def blamed(place: str) -> Iterator[None]:
     """Turn an error of an agent into one line.
 
     Raises:

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from four_seasons_env.agents.names import make_agent
+from four_seasons_env.agents.registry import as_actions
 from four_seasons_env.agents.search.plans import ENDING_POSITIONS, Plans
 from four_seasons_env.game import Game, Stop
 from four_seasons_env.rules import Rules
@@ -75,7 +76,7 @@ class FinisherAgent:
     def __init__(
         self, rules: Rules, base: str = "heuristic", ending_positions: int = ENDING_POSITIONS
     ) -> None:
-        self._base = make_agent(base, rules)
+        self._base, self._name = make_agent(base, rules), base
         self.mask = self._base.mask
         self._plans = Plans(rules, ending_positions)
 
@@ -86,5 +87,6 @@ class FinisherAgent:
         planned = self._plans.endings(games)
         rest = planned < 0
         if rest.any():
-            planned[rest] = self._base.act(games[rest], masks[rest], rng)
+            chosen = self._base.act(games[rest], masks[rest], rng)
+            planned[rest] = as_actions(chosen, int(rest.sum()), self._name)
         return planned

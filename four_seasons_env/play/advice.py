@@ -9,6 +9,7 @@ import numpy as np
 
 from four_seasons_env.agents import AGENTS, Agent, make_agent
 from four_seasons_env.agents.planner import chances
+from four_seasons_env.agents.registry import AnswerError, as_actions, blamed
 from four_seasons_env.arguments import nearest
 from four_seasons_env.engine import kernel
 from four_seasons_env.engine.moves import Move, all_moves
@@ -21,14 +22,14 @@ SOLVER_SECONDS = 2.0
 _FIRST, _LAST = "planner", "random"
 
 
-@functools.cache
+@functools.lru_cache(maxsize=32)  # anyone may ask for any rule set
 def advisers(rules: Rules, own: str = "") -> tuple[str, ...]:
     """The agents that can play a rule set with the installed extras: `own`, the planner, others."""
     able = []
     for name in dict.fromkeys(filter(None, (own, *AGENTS))):
         try:
             _adviser(name, rules)
-        except (ImportError, OSError, ValueError):
+        except (ImportError, OSError, RuntimeError, ValueError):
             continue
         able.append(name)
     return tuple(sorted(able, key=lambda name: (name != own, name == _LAST, name != _FIRST)))
@@ -72,6 +73,7 @@ def choose(
 
     Raises:
         ValueError: for an agent that cannot play these rules here, or a game that is over.
+        RuntimeError: for an agent that fails, or an answer that the mask leaves out.
     """
     known = advisers(game.rules, own)
     if name not in known:
@@ -85,7 +87,13 @@ def choose(
         return None
     rng = np.random.default_rng([0, game.moves_played])
     shown = game.reshuffled(rng).record.copy()
-    return moves[int(_adviser(name, game.rules).act(shown, mask, rng)[0])]
+    agent = _adviser(name, game.rules)
+    with blamed(name):
+        answer = agent.act(shown, mask.copy(), rng)
+    number = int(as_actions(answer, 1, name)[0])
+    if number not in np.flatnonzero(mask):
+        raise AnswerError(f"{name} must choose by the masks, not move {number}")
+    return moves[number]
 
 
 def is_lost(game: Game) -> bool:

@@ -28,6 +28,7 @@ import json
 import re
 import secrets
 import sys
+import traceback
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from threading import Lock
@@ -67,6 +68,9 @@ NOTHING_NEW = (
     "Nothing new can be reached: every move leads back to an earlier position of this game. Take "
     "moves back."
 )
+
+MOST_GAMES = 1000
+"""Games that a server keeps, the newest. A page sends an older one again."""
 
 _thinking = Lock()
 """Held while an agent thinks: agents write into buffers that all requests share."""
@@ -185,6 +189,8 @@ class Application:
         session = _new_session(await _body(request), self._keep, self._start[1])
         name = secrets.token_urlsafe(12)
         self._sessions[name] = session
+        if len(self._sessions) > MOST_GAMES:
+            del self._sessions[next(iter(self._sessions))]
         return self._answer(request, name, 201)
 
     async def show(self, request: Request) -> Response:
@@ -285,6 +291,8 @@ def compile_ahead() -> None:
 
 
 def _refuse(request: Request, error: Exception) -> Response:
+    if isinstance(error, RuntimeError):  # of an agent, whose author needs more
+        traceback.print_exception(error)
     if isinstance(error, HTTPException):
         return JSONResponse({"error": error.detail}, error.status_code, error.headers)
     return JSONResponse({"error": str(error)}, 400)
@@ -332,5 +340,5 @@ def make_app(
     return Starlette(
         routes=Application(keep, start, agent).routes(),
         middleware=[Middleware(BaseHTTPMiddleware, dispatch=_for_hosts(hosts))],
-        exception_handlers={ValueError: _refuse, HTTPException: _refuse},
+        exception_handlers=dict.fromkeys((ValueError, RuntimeError, HTTPException), _refuse),
     )

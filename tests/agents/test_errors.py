@@ -22,6 +22,7 @@ from four_seasons_env.agents.policy_files import (
 )
 from four_seasons_env.agents.registry import PLAYS, AnswerError
 from four_seasons_env.agents.training import get_learner, make_settings
+from four_seasons_env.engine.deals import TRAIN_FROM
 from four_seasons_env.experiments.play import play_deals
 from four_seasons_env.experiments.players import find_players
 from four_seasons_env.rules import RULES
@@ -171,6 +172,11 @@ PLAYERS = [
     (players(f"{HERE}:Lettered"), ValueError, "train_seed of agent .* must be a whole .*, not 'a'"),
     (
         lambda _: play_deals(Floats(), DEFAULT, [7]),
+        AnswerError,
+        "Floats must .*, not float64",
+    ),
+    (
+        lambda _: play_deals(make_agent(f"finisher@base={HERE}:Floats"), DEFAULT, [TRAIN_FROM]),
         AnswerError,
         "Floats must .*, not float64",
     ),

@@ -250,6 +250,46 @@ def test_agents_and_the_solver_advise(client):
     assert client.get(f"{path}/verdict").json() == {"verdict": "won"}
 
 
+class Faulty:
+    """An own agent that cannot play one rule set, and answers with its option."""
+
+    def __init__(self, rules, answer=-1):
+        if rules.name == "czarina":
+            raise KeyError("czarina")
+        self.answer = answer
+
+    def act(self, games, masks, rng):
+        return [{"x": 1}[self.answer]] if self.answer == "y" else [self.answer]
+
+
+@pytest.mark.parametrize(
+    ("answer", "reason"),
+    [
+        ("-1", "must choose by the masks, not move -1"),
+        ("1000000", "must choose by the masks, not move 1000000"),
+        ("0.5", "must return integers of shape (1,), not float64"),
+        ('"y"', "failed: KeyError: 'y'"),
+    ],
+)
+def test_answers_of_own_agents_are_checked(client, answer, reason):
+    from starlette.testclient import TestClient
+
+    from four_seasons_env.play.server import make_app
+
+    name = f"{__name__}:Faulty@answer={answer}"
+    own = TestClient(make_app(agent=name), base_url="http://localhost")
+    _, game = new_game(own)
+    said = own.get(f"{game}/hint", params={"agent": name})
+    assert said.status_code == 400 and reason in said.json()["error"]
+    assert "planner" in own.get("/api/advisers?rules=czarina").json()["agents"]
+
+
+def test_a_server_keeps_the_newest_games(client, monkeypatch):
+    monkeypatch.setattr("four_seasons_env.play.server.MOST_GAMES", 2)
+    status = [client.get(path).status_code for _, path in [new_game(client) for _ in range(3)]]
+    assert status == [404, 200, 200]
+
+
 @pytest.mark.parametrize(("rules", "agent"), [("czarina", "greedy"), ("simplicity", "random")])
 def test_advice_leads_to_new_positions(client, rules, agent):
     """Until a won game, a lost one, or one where only old positions are left."""
