@@ -12,8 +12,8 @@ control variate) is fitted on other deals than it corrects, so the corrected res
 """
 
 import functools
-from collections.abc import Sequence
-from itertools import combinations
+from collections.abc import Iterator, Sequence
+from itertools import combinations, islice
 from typing import Any
 
 import numpy as np
@@ -24,6 +24,11 @@ from scipy import stats
 # With 2,000 resamples, 50 lie beyond each end of a 95% interval.
 RESAMPLES = 2000
 LEVEL = 0.95
+
+_KEPT = 50_000
+"""Most deals whose draws are kept for the next table; they take 100 MB."""
+_AT_ONCE = 100_000
+"""Draws that are multiplied at once: as floats, they fit into the cache of a core."""
 
 BASELINE = "heuristic"
 """Other agents are compared with this one, deal by deal."""
@@ -323,19 +328,32 @@ def resampled_means(table: NDArray[np.float64], number: int = 1) -> NDArray[np.f
     # a product of matrices. Whole numbers first, then one division: a mean of 0 has no rounding
     # error.
     rows = rng.multinomial(seeds, np.full(seeds, 1 / seeds), RESAMPLES)
-    sums = ((table @ _draws(deals).T).T * rows).sum(axis=1)
+    draws = _kept_draws(deals) if deals <= _KEPT else _draws(deals)
+    products = [table @ some.T.astype(np.float64) for some in draws]
+    sums = (np.concatenate(products, axis=1).T * rows).sum(axis=1)
     means: NDArray[np.float64] = sums / (seeds * deals)
     return means
 
 
-@functools.lru_cache(maxsize=4)
-def _draws(deals: int) -> NDArray[np.float64]:
-    """How often each resample draws each deal; float64 (RESAMPLES, deals), rows sum to deals."""
+def _draws(deals: int) -> Iterator[NDArray[np.uint8]]:
+    """How often each resample draws each deal; uint8 (some resamples, deals), RESAMPLES in all.
+
+    All at once would not fit into memory where deals are many.
+    """
     # The seed is fixed: the same results give the same table, and agents on as many deals are
     # resampled by the same deals, as their differences need.
     rng = np.random.default_rng(0)
-    counts = [np.bincount(rng.integers(0, deals, deals), minlength=deals) for _ in range(RESAMPLES)]
-    return np.array(counts, np.float64)
+    draws = (rng.integers(0, deals, deals) for _ in range(RESAMPLES))
+    # No deal is drawn more than 255 times: the chance is far below 10^-300.
+    counts = (np.bincount(each, minlength=deals).astype(np.uint8) for each in draws)
+    while some := list(islice(counts, max(_AT_ONCE // deals, 1))):
+        yield np.array(some)
+
+
+@functools.lru_cache(maxsize=2)
+def _kept_draws(deals: int) -> list[NDArray[np.uint8]]:
+    """`_draws`, which take a second for 10,000 deals, and which every agent needs again."""
+    return list(_draws(deals))
 
 
 def iqm_interval(rates: NDArray[np.float64]) -> tuple[float, float, float]:

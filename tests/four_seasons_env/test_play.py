@@ -271,7 +271,7 @@ class Faulty:
         ('"y"', "failed: KeyError: 'y'"),
     ],
 )
-def test_answers_of_own_agents_are_checked(client, answer, reason):
+def test_answers_of_agents_are_checked(client, answer, reason):
     from starlette.testclient import TestClient
 
     from four_seasons_env.play.server import make_app
@@ -284,7 +284,7 @@ def test_answers_of_own_agents_are_checked(client, answer, reason):
     assert "planner" in own.get("/api/advisers?rules=czarina").json()["agents"]
 
 
-def test_a_server_keeps_the_newest_games(client, monkeypatch):
+def test_a_server_keeps_newest_games(client, monkeypatch):
     monkeypatch.setattr("four_seasons_env.play.server.MOST_GAMES", 2)
     status = [client.get(path).status_code for _, path in [new_game(client) for _ in range(3)]]
     assert status == [404, 200, 200]
