@@ -265,10 +265,13 @@ def make_plugin(
 
 
 def takes_three(function: Any, **named: Any) -> bool:
-    """Whether something can be called with three arguments, or more, and these named ones."""
+    """Whether something can be called with three arguments, or more, and these named ones.
+
+    Some functions that are not written in Python do not say what they take.
+    """
     try:
         inspect.signature(function).bind_partial(*range(3), **named)
-    except TypeError:
+    except (TypeError, ValueError):
         return False
     return True
 

@@ -69,7 +69,6 @@ def demo(run: Demo) -> Path:
         Train(
             out=learned,
             agent=LEARNER,
-            steps="1G",
             minutes=run.minutes,
             set=list(QUICK),
             validations=5,

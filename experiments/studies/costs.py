@@ -71,7 +71,7 @@ def learning(minutes: float) -> list[tuple[str, float, str]]:
     for agent, unit in units.items():
         with tempfile.TemporaryDirectory() as folder:
             out = Path(folder) / agent
-            flags = ["--core-minutes", f"{minutes}", "--steps", "1G", "--validations", "1"]
+            flags = ["--core-minutes", f"{minutes}", "--validations", "1"]
             flags += ["--validation-deals", "2", "--n-jobs", "1", "--out", str(out)]
             command = [sys.executable, "-m", "four_seasons_env", "train", "--agent", agent, *flags]
             subprocess.run(command, stdout=subprocess.DEVNULL, check=True)

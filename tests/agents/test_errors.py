@@ -195,6 +195,7 @@ POLICIES = [
         TypeError,
         r"must decorate a function f\(observations, masks, rng, deterministic\), not",
     ),
+    (answers(max), TypeError, "must decorate a function"),
     (answers(5), TypeError, r"must decorate a function f\(observations, masks, rng\), not 5"),
     (answers(lambda *_: [[1]]), AnswerError, r"integers of shape \(1,\), not int64 of"),
     (answers(lambda *_: ([0], None)), AnswerError, r"\(1,\), not a tuple of unequal parts"),
