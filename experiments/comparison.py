@@ -162,12 +162,14 @@ def summarise_folder(
         census: results of a census, for the ceiling.
     """
     summary = summarise(results)
-    players = [each for own in read_manifest(folder).players.values() for each in own]
-    summary["kind"] = summary["agent"].map({each.agent: each.kind for each in players})
-    masks = {(each.agent, each.play): each.mask for each in players}
-    summary["mask"] = [
-        masks.get(row) for row in zip(summary["agent"], summary["play"], strict=True)
-    ]
+    players = {
+        (rules, each.agent, each.play): each
+        for rules, own in read_manifest(folder).players.items()
+        for each in own
+    }
+    keys = zip(summary["rules"], summary["agent"], summary["play"], strict=True)
+    rows = [players[key] for key in keys]
+    summary["kind"], summary["mask"] = [each.kind for each in rows], [each.mask for each in rows]
     return with_ceiling(summary, results, census)
 
 

@@ -43,6 +43,15 @@ class Later(Dated):
     train_seed = 20240918
 
 
+class ByRules(First):
+    """Describes itself by the rule set."""
+
+    plays = "stochastic"
+
+    def __init__(self, rules):
+        self.kind, self.mask = rules.name, "legal" if rules.name == "czarina" else "distinct"
+
+
 class Both(First):
     """Is told how to play."""
 

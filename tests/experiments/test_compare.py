@@ -48,6 +48,15 @@ def test_a_comparison_may_grow(copied: Compare) -> None:
     assert sum(map(len, parts)) == 180, "files of blocks that have grown are deleted"
 
 
+def test_each_rule_set_describes_its_agents(tmp_path: Path) -> None:
+    rules = ["czarina", "simplicity"]
+    run = replace(comparison(tmp_path / "c", "mine=tests.agents.players:ByRules"), rules=rules)
+    compare(run)
+    table = read_table(run.out / "summary.csv")
+    assert table["kind"].tolist() == rules
+    assert table["mask"].tolist() == ["legal", "distinct"]
+
+
 class Drawing:
     """Chooses by a random number and by the first card of the reshuffled stock."""
 
