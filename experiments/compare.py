@@ -15,6 +15,7 @@ import pandas as pd
 
 from four_seasons_env.agents.names import split_name
 from four_seasons_env.experiments import blocks, command_line, comparison, folders, tables
+from four_seasons_env.experiments.play import own_generators
 from four_seasons_env.experiments.players import find_players
 from four_seasons_env.experiments.plots import plot_win_rates
 from four_seasons_env.experiments.summary import summarise_seeds, what_is_certain
@@ -54,6 +55,7 @@ class Compare(command_line.Flags):
     workers: Workers = field(default_factory=Workers)
 
 
+@own_generators()
 def compare(run: Compare) -> pd.DataFrame:
     """Play the blocks that are missing, print the table, and save it and plots with the results.
 

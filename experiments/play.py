@@ -4,7 +4,8 @@ import functools
 import random
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 
 import numpy as np
 import pandas as pd
@@ -22,6 +23,23 @@ from four_seasons_env.records import Record
 from four_seasons_env.rules import Rules, get_rules
 
 
+@contextmanager
+def own_generators() -> Iterator[None]:
+    """Give back the global generators of Python, NumPy and torch as they were before a block.
+
+    Players, learners and the libraries that they use seed them, and a program that calls us may use
+    them, too.
+    """
+    with ExitStack() as at_the_end:
+        at_the_end.callback(random.setstate, random.getstate())
+        at_the_end.callback(np.random.set_state, np.random.get_state())  # noqa: NPY002
+        if torch := sys.modules.get("torch"):
+            cuda = range(torch.cuda.device_count()) if torch.cuda.is_initialized() else ()
+            at_the_end.enter_context(torch.random.fork_rng(cuda))
+        yield
+
+
+@own_generators()
 def play_game(agent: str, rules: str | Rules, deal: int, play: str = "deterministic") -> Record:
     """The game that an agent, by its name, plays in a comparison.
 

@@ -26,6 +26,7 @@ from four_seasons_env.experiments.command_line import (
     progress_bar,
 )
 from four_seasons_env.experiments.monitor import Clock, Monitor, validate
+from four_seasons_env.experiments.play import own_generators
 from four_seasons_env.experiments.workers import Workers, started_pool
 from four_seasons_env.rules import Rules, get_rules
 from four_seasons_env.schemas import fitting
@@ -65,6 +66,7 @@ class Train(Flags):
     """Workers that play the planner's games. They do not affect what is learned."""
 
 
+@own_generators()
 def train(run: Train) -> None:
     """Run a training to its end.
 

@@ -34,6 +34,14 @@ def python_path(*folders: Path) -> dict[str, str]:
     return {"PYTHONPATH": os.pathsep.join([*map(str, folders), *([others] if others else [])])}
 
 
+def generators() -> Any:
+    """The states of the global generators of Python, NumPy and torch."""
+    import torch
+
+    numpy = str(np.random.get_state())  # noqa: NPY002
+    return random.getstate(), numpy, torch.get_rng_state().tolist()
+
+
 def run_python(*arguments: str, cwd: Path = ROOT, status: int = 0, **environment: str) -> str:
     """What a Python process prints that imports the clone, and must end with this status.
 

@@ -21,6 +21,7 @@ from four_seasons_env.experiments.workers import Workers
 from four_seasons_env.records import Record, parse_record, read_lines
 from four_seasons_env.rules import RULES
 from tests.agents.policies import move_card, move_weights
+from tests.helpers import generators
 
 ALONE = Workers(n_jobs=1)
 DEALS = f"{TRAIN_FROM}-{TRAIN_FROM + 9}"
@@ -55,6 +56,13 @@ def test_each_rule_set_describes_its_agents(tmp_path: Path) -> None:
     table = read_table(run.out / "summary.csv")
     assert table["kind"].tolist() == rules
     assert table["mask"].tolist() == ["legal", "distinct"]
+
+
+def test_generators_are_given_back(tmp_path: Path) -> None:
+    before = generators()
+    compare(comparison(tmp_path / "c", "mine=tests.agents.players:drawn_by_torch"))
+    play_game("tests.agents.players:drawn_by_torch", "four-seasons", TRAIN_FROM)
+    assert generators() == before
 
 
 class Drawing:

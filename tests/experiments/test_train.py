@@ -24,7 +24,7 @@ from four_seasons_env.experiments.train import Train, train
 from four_seasons_env.experiments.workers import Workers
 from four_seasons_env.rules import RULES
 from tests.agents.policies import SMALL_RUNS
-from tests.helpers import ROOT, training_deals
+from tests.helpers import ROOT, generators, training_deals
 
 pytestmark = pytest.mark.slow
 
@@ -38,8 +38,9 @@ def run(out: Path, **flags: object) -> Train:
 
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    out = tmp_path_factory.mktemp("planner") / "run"
+    out, before = tmp_path_factory.mktemp("planner") / "run", generators()
     train(run(out))
+    assert generators() == before, "a training leaves the program's random numbers alone"
     return out
 
 
