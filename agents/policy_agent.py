@@ -70,13 +70,19 @@ def policy(
     calls it with `width=3`. An option `train_seed` is also the agent's training seed.
 
     Raises:
-        ValueError: for an unknown environment or argument, or a block that is not positive.
+        ValueError: for an unknown environment or argument, for ``rules``, or a block that is not
+            positive.
         TypeError: for anything but a function of three arguments, and `deterministic` with both
             plays.
     """
     check_choice("env", env, tuple(SETTINGS))
     known = [each for each in inspect.signature(SETTINGS[env]).parameters if each not in _OWN]
     for name in arguments:
+        if name == "rules":
+            raise ValueError(
+                "policy takes no rules, because an agent can play several: choose them where it "
+                "plays, as in `four-seasons compare --rules czarina`"
+            )
         check_choice("argument", name, tuple(known))
     if block is None:
         block = 100 if env == NEXT_DEAL else 1000

@@ -189,6 +189,7 @@ POLICIES = [
     (agent(f"{HERE}:plain"), ValueError, "say for which environment, with @policy"),
     (lambda _: policy("FourSeasons-v1", plays=()), ValueError, "did you mean 'FourSeasons-v0'"),
     (lambda _: policy("FourSeasons-v0", plays=(), observtion=""), ValueError, "mean 'observation'"),
+    (lambda _: policy("FourSeasons-v0", plays=(), rules="czarina"), ValueError, "compare --rules"),
     (lambda _: policy("FourSeasons-v0", plays=(), block=0), ValueError, "block must be a positive"),
     (
         lambda _: policy("FourSeasons-v0", plays=PLAYS)(plain),
