@@ -43,8 +43,6 @@ _LEFT, _TOP, _BOTTOM = 54, 14, 50
 """Margins of the chart, in its own units."""
 _FIRST = 25_000
 """Positions that the solver expands for a first answer; takes a few hundredths of a second."""
-_IN_ALL = 6.0
-"""Seconds for the verdicts on the moves of a position."""
 _TOLD = {WON: "can be won", LOST: "lost", UNKNOWN: "unknown"}
 
 
@@ -68,8 +66,8 @@ class Review(Flags):
     """File of recorded games, to review one of them and not an agent's game."""
     line: int = 1
     """Line of the game in the file of --record."""
-    seconds: float = 10.0
-    """Time limit for the solver's verdicts on the game."""
+    seconds: float = 20.0
+    """Time limit for chances and verdicts, once the agent has played the game."""
 
 
 @dataclass
@@ -113,6 +111,11 @@ def review(run: Review) -> None:
         raise ValueError("give --out page.html, --gif game.gif or both")
     if not run.seconds > 0:
         raise ValueError(f"--seconds must be more than 0, not {run.seconds:g}")
+    # A flag that was left out looks like its default.
+    other = ("rules", "agent", "play", "deal") if run.record else ("line",)
+    if unused := [name for name in other if getattr(run, name) != getattr(Review, name)]:
+        remedy = "leave it out, or --record" if run.record else "give the file, --record"
+        raise ValueError(f"--{unused[0]} has no effect here: {remedy}")
     record = _record(run)
     if run.gif:
         from four_seasons_env.rendering.picture import save_animation
@@ -138,29 +141,43 @@ def _record(run: Review) -> Record:
     raise ValueError(f"{run.record} has no game in line {run.line}")
 
 
-def review_game(record: Record, seconds: float = 10.0) -> Reviewed:
+def review_game(record: Record, seconds: float = 20.0) -> Reviewed:
     """The content of a game's page.
 
     Args:
         record: the game.
-        seconds: time limit for the solver's verdicts on the game.
+        seconds: time limit for chances, verdicts and other agents' moves; after it, they are
+            missing or unknown. Loading, or compiling, does not count.
     """
     positions = record.positions()
     useful = useful_moves(positions)
     # A lost game may end with moves back and forth until the limit, which nobody wants to see.
     positions, idle = positions[: useful + 1], len(record.moves) - useful
     rules = positions[0].rules
-    can_judge = advice.can_judge(rules)
-    verdicts = judge(positions, seconds)
     moves = [find_move(rules, move) for move in record.moves[:useful]]
-    chances = [advice.chance(position) for position in positions] if can_judge else []
+    offered = () if positions[-1].is_won else advice.advisers(rules)
+    able = [name for name in OTHERS if name in offered]
+    judged = positions if advice.can_judge(rules) else []
+    # Both load their compiled code, before the clock runs.
+    judge(positions[:1], 0.0)
+    for opening in judged[:1]:
+        advice.chance(opening)
+    started = time.perf_counter()
+
+    def left(share: float = 1.0) -> float:
+        """The seconds that are left of a share of the time."""
+        return started + share * seconds - time.perf_counter()
+
+    # The solver may take all the time there is, so the chances come first.
+    chances = [advice.chance(each) if left(0.5) > 0 else None for each in judged]
+    verdicts = judge(positions, left())
     game = Reviewed(record.player or "a game", positions, moves, idle, chances, verdicts, {}, {})
     at = game.losing_move
     if at is not None:
-        game.alternatives = verdicts_after_moves(positions[at]) | {record.moves[at]: LOST}
-        able = [name for name in OTHERS if name in advice.advisers(rules)]
+        alternatives = verdicts_after_moves(positions[at], left(0.9))
+        game.alternatives = alternatives | {record.moves[at]: LOST}
         past = [*zip(positions[:at], moves[:at], strict=True)]
-        chosen = {name: advice.choose(name, positions[at], past) for name in able}
+        chosen = {name: advice.choose(name, positions[at], past) for name in able if left() > 0}
         game.others = {name: move.text for name, move in chosen.items() if move}
     return game
 
@@ -384,11 +401,18 @@ def useful_moves(positions: Sequence[Game]) -> int:
     return max((at for at in range(1, len(shown)) if shown[at] != shown[at - 1]), default=0)
 
 
-def verdicts_after_moves(position: Game) -> dict[str, str]:
-    """The solver's verdict after each move, without moves that only rename spaces."""
+def verdicts_after_moves(position: Game, seconds: float = 6.0) -> dict[str, str]:
+    """The solver's verdict after each move, without moves that only rename spaces.
+
+    Args:
+        position: the position.
+        seconds: time limit for all answers.
+    """
     moves = position.legal_moves(distinct=True)
-    seconds = _IN_ALL / len(moves)
-    return {move.text: solve(position.after(move), seconds=seconds).status for move in moves}
+    if not seconds > 0:
+        return dict.fromkeys((move.text for move in moves), UNKNOWN)
+    share = seconds / len(moves)
+    return {move.text: solve(position.after(move), seconds=share).status for move in moves}
 
 
 main = command(review)

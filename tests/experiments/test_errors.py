@@ -193,6 +193,8 @@ FOLDERS = [
     (write("mine.csv", "steps,win_rate\nx,.5\n"), "report @/mine.csv", "numbers as steps"),
     (games, f"{REVIEWED} --line 2", r"games\.jsonl, line 2: a record must be a JSON object"),
     (games, f"{REVIEWED} --line 4", "has no game in line 4"),
+    (games, f"{REVIEWED} --agent greedy", "--agent has no effect here: leave it out, or --record"),
+    (nothing, "review --line 3 --out @/x.html", "--line has no effect here: give the file, --reco"),
     (games, "review --record @/games.jsonl", "give --out page.html, --gif game.gif or both"),
     (games, "review --record @/games.jsonl --gif @/x.png", r"must be \.gif, not '\.png'"),
 ]

@@ -1,8 +1,10 @@
 import json
 import re
+import time
 
 import pytest
 
+from four_seasons_env.engine.deals import TRAIN_FROM
 from four_seasons_env.experiments.play import play_game
 from four_seasons_env.experiments.review import (
     LOST,
@@ -59,6 +61,17 @@ def test_verdicts_are_those_of_the_solver():
 def test_limits_hold():
     none = judge([Game(deal=17) for _ in range(40)], seconds=0.0)
     assert none == [UNKNOWN] * 40
+
+
+def test_a_review_ends_in_time():
+    game = play_game("heuristic", "four-seasons", TRAIN_FROM + 4)
+    review_game(game, 1e-9)  # loads
+    started = time.perf_counter()
+    late = review_game(game, 1e-9)
+    assert time.perf_counter() - started < 1
+    assert set(late.chances) == {None}
+    losing = verdicts_after_moves(late.positions[5], 0.0)
+    assert set(losing.values()) == {UNKNOWN}
 
 
 def test_an_unclear_losing_move_is_not_named():
