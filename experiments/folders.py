@@ -35,8 +35,8 @@ from four_seasons_env.schemas import Amount, Count, Number, Share, read_json
 
 _HOME = Path(__file__).resolve().parents[1]
 IN_CLONE = (_HOME / "pyproject.toml").is_file()
-ROOT = _HOME if IN_CLONE else Path.cwd()
-"""Root of the clone; for an installed wheel, the current folder when the process started."""
+ROOT = _HOME if IN_CLONE else Path()
+"""Root of the clone; for an installed wheel, the current folder."""
 
 MARKS = {
     "training": "run.json",
@@ -115,7 +115,7 @@ def provenance() -> dict[str, Any]:
         except importlib.metadata.PackageNotFoundError:
             versions[name] = "not installed"
     return {
-        "command": shlex.join(["four-seasons", *sys.argv[1:]]).replace(f"{ROOT}/", ""),
+        "command": shlex.join(["four-seasons", *sys.argv[1:]]).replace(f"{ROOT.absolute()}/", ""),
         "python": platform.python_version(),
         "versions": versions,
         "machine": {"system": platform.platform(), "cpus": os.cpu_count()},

@@ -98,9 +98,14 @@ def _run(name: str, command: Command, arguments: Sequence[str]) -> None:
 
     Raises:
         ImportError: naming the extra, if one is missing.
+        FileNotFoundError: if the current folder was deleted, and the command may need it.
     """
     try:
         sys.path.append(str(Path.cwd()))  # for agents in the user's folder, as with `python -m`
+    except FileNotFoundError:
+        if name != "rules" and not {"-h", "--help"} & {*arguments}:
+            raise FileNotFoundError("the current folder was deleted: change to another") from None
+    try:
         module, _, function = command.main.partition(":")
         main = getattr(importlib.import_module(f"four_seasons_env.{module}"), function or "main")
         main(arguments)
