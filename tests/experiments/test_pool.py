@@ -1,5 +1,6 @@
 """Tasks on workers: shared arrays, and workers that are killed."""
 
+import errno
 import os
 import re
 import signal
@@ -7,10 +8,13 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
+from four_seasons_env.experiments import workers
+from four_seasons_env.experiments.command_line import one_line
 from four_seasons_env.experiments.workers import Workers, started_pool
 from tests.helpers import ROOT
 
@@ -37,6 +41,27 @@ def test_a_single_worker_is_this_process() -> None:
         answers = pool.over_deals(total, 10, range(1, 3), {"a": np.ones(3)})
         assert answers == [([13.0, 23.0], os.getpid())]
         assert pool.core_seconds == 0
+
+
+def test_tiny_shared_memory_is_named(tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.setattr(workers, "_SHARED", tmp_path)
+    for free, says in ((4096, f"{tmp_path}: no room for workers: .*--n-jobs 1"), (2**30, "No sp")):
+        usage = SimpleNamespace(free=free)
+        monkeypatch.setattr("shutil.disk_usage", lambda _, usage=usage: usage)
+        with pytest.raises(OSError) as error, Workers().started():
+            raise OSError(errno.ENOSPC, "No space left on device")  # as a semaphore does
+        assert re.search(says, one_line(error.value))
+
+
+def test_dask_names_the_guard_of_a_script(monkeypatch) -> None:
+    def fails(**_: object) -> None:
+        raise RuntimeError("Nanny failed to start.")
+
+    pytest.importorskip("distributed", reason="needs the extra 'dask'")
+    monkeypatch.setattr("distributed.LocalCluster", fails)
+    guard = r'\(Nanny failed to start\.\): .* under `if __name__ == "__main__":`'
+    with pytest.raises(RuntimeError, match=guard), Workers("dask", 2).started():
+        pass
 
 
 @pytest.mark.slow
@@ -76,6 +101,8 @@ def test_a_killed_worker_is_one_line() -> None:
 
 
 PARENT = """
+from four_seasons_env.experiments import workers
+from four_seasons_env.experiments.command_line import one_line
 from four_seasons_env.experiments.workers import Workers, started_pool
 from tests.experiments.test_pool import sleeps
 
