@@ -68,13 +68,13 @@ def tracked(*folders: str) -> list[str]:
 
 @pytest.fixture(scope="module")
 def release(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder with the wheel and the source archive, built from a copy of the tracked files."""
-    sources, out = tmp_path_factory.mktemp("sources"), tmp_path_factory.mktemp("release")
+    """The folder with the wheel and the source archive, inside a copy of the tracked files."""
+    sources = tmp_path_factory.mktemp("sources")
     for name in tracked():
         (sources / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / name, sources / name, follow_symlinks=False)
-    run(sys.executable, "-m", "build", "--outdir", str(out), cwd=sources)
-    return out
+    run(sys.executable, "-m", "build", cwd=sources)
+    return sources / "dist"
 
 
 @pytest.fixture(scope="module")
@@ -125,6 +125,14 @@ def test_the_archives_are_complete(release: Path, wheel: Path, tmp_path: Path) -
     assert "Typing :: Typed" in classifiers
     (script,) = about.entry_points.select(group="console_scripts")
     assert (script.name, script.value) == ("four-seasons", "four_seasons_env.__main__:main")
+
+
+def test_an_editable_install_is_a_path(release: Path, tmp_path: Path) -> None:
+    """Type checkers and editors follow it, but not the import hook that setuptools would add."""
+    flags = ("--target", str(tmp_path), "--no-deps", "--quiet", "--editable", str(release.parent))
+    run(sys.executable, "-m", "pip", "install", *flags, cwd=tmp_path)
+    (path,) = tmp_path.glob("*.pth")
+    assert path.read_text().strip() == str(release.parent)
 
 
 def test_agents_play_without_torch(wheel: Path, tmp_path: Path) -> None:
