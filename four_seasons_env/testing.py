@@ -56,21 +56,29 @@ def check_masked_env(env: AnyEnv, steps: int = 200, seed: int = 0) -> None:
         _check_secrets(env, seed)
 
 
+def _check(kept: Any, broken: str) -> None:
+    """Check a promise. Not by `assert`, which `python -O` leaves out."""
+    if not kept:
+        raise AssertionError(broken)
+
+
 def _mask(env: AnyEnv, observation: Any, info: dict[str, Any], where: str) -> NDArray[np.bool_]:
     """The mask of an environment, checked for its form; bool of shape (A,)."""
-    assert "action_mask" in info, f"{where}: info has no action_mask"
+    _check("action_mask" in info, f"{where}: info has no action_mask")
     mask = np.asarray(info["action_mask"])
     count = int(env.action_space.n)  # type: ignore[attr-defined]
-    assert mask.shape == (count,), f"{where}: the mask has shape {mask.shape}, not ({count},)"
-    assert mask.dtype in (np.int8, np.bool_), f"{where}: the mask is {mask.dtype}, not int8 or bool"
-    assert set(np.unique(mask)) <= {0, 1}, f"{where}: the mask holds more than 0 and 1"
+    _check(mask.shape == (count,), f"{where}: the mask has shape {mask.shape}, not ({count},)")
+    _check(
+        mask.dtype in (np.int8, np.bool_), f"{where}: the mask is {mask.dtype}, not int8 or bool"
+    )
+    _check(set(np.unique(mask)) <= {0, 1}, f"{where}: the mask holds more than 0 and 1")
     method = getattr(env.unwrapped, "action_masks", None)
     if method is not None:
         own = np.asarray(method())
-        assert (own == mask).all(), f"{where}: action_masks() differs from info['action_mask']"
+        _check((own == mask).all(), f"{where}: action_masks() differs from info['action_mask']")
     if isinstance(observation, dict) and "action_mask" in observation and mask.any():
         seen = np.asarray(observation["action_mask"])
-        assert (seen == mask).all(), f"{where}: the mask in the observation differs from info's"
+        _check((seen == mask).all(), f"{where}: the mask in the observation differs from info's")
     return mask.astype(np.bool_)
 
 
@@ -82,22 +90,23 @@ def _check_masks(env: AnyEnv, steps: int, seed: int) -> None:
     for step in range(steps):
         where = f"step {step}"
         mask = _mask(env, observation, info, where)
-        assert mask.any(), f"{where}: the episode has not ended, but no action is legal"
+        _check(mask.any(), f"{where}: the episode has not ended, but no action is legal")
         if step % 10 == 0:
             for action in range(len(mask)):
                 taken = _is_accepted(copy.deepcopy(env), action, observation)
-                assert taken == mask[action], (
+                _check(
+                    taken == mask[action],
                     f"{where}: action {action} is {'accepted' if taken else 'refused'}, "
-                    f"but its mask is {int(mask[action])}"
+                    f"but its mask is {int(mask[action])}",
                 )
             tried += 1
         action = int(rng.choice(np.flatnonzero(mask)))
         observation, _, terminated, truncated, info = env.step(action)
-        assert env.observation_space.contains(observation), f"{where}: not in observation_space"
+        _check(env.observation_space.contains(observation), f"{where}: not in observation_space")
         if terminated or truncated:
             _mask(env, observation, info, f"{where} (last of its episode)")
             observation, info = env.reset()
-    assert tried, "no step was taken: steps must be at least 1"
+    _check(tried, "no step was taken: steps must be at least 1")
 
 
 def _is_accepted(env: AnyEnv, action: int, before: Any) -> bool:
@@ -152,8 +161,8 @@ def _history(env: AnyEnv, now: tuple[Any, dict[str, Any]], steps: int, seed: int
 
 def _assert_alike(first: list[Any], second: list[Any], where: str) -> None:
     for step, (one, other) in enumerate(zip(first, second, strict=False)):
-        assert data_equivalence(one, other), f"{where}, step {step} differs"
-    assert len(first) == len(second), f"{where}, episodes end elsewhere"
+        _check(data_equivalence(one, other), f"{where}, step {step} differs")
+    _check(len(first) == len(second), f"{where}, episodes end elsewhere")
 
 
 def _check_vector(env: AnyEnv, steps: int, seed: int) -> None:
@@ -172,15 +181,15 @@ def _check_vector(env: AnyEnv, steps: int, seed: int) -> None:
         rows = iterate(vector.observation_space, observations)
         for i, ((observation, info), row) in enumerate(zip(now, rows, strict=True)):
             where = f"step {step}, game {i} of the vector environment"
-            assert data_equivalence(row, observation), f"{where}: observation"
-            assert (infos["action_mask"][i] == info["action_mask"]).all(), f"{where}: mask"
+            _check(data_equivalence(row, observation), f"{where}: observation")
+            _check((infos["action_mask"][i] == info["action_mask"]).all(), f"{where}: mask")
         actions = [int(rng.choice(np.flatnonzero(mask))) for mask in infos["action_mask"]]
         observations, rewards, terminated, truncated, infos = vector.step(np.array(actions))
         for i, each in enumerate(singles):
             observation, reward, *ended, info = each.step(actions[i])
             where = f"step {step}, game {i} of the vector environment"
-            assert np.isclose(rewards[i], float(reward)), f"{where}: reward"
-            assert ended == [terminated[i], truncated[i]], f"{where}: the episode's end"
+            _check(np.isclose(rewards[i], float(reward)), f"{where}: reward")
+            _check(ended == [terminated[i], truncated[i]], f"{where}: the episode's end")
             now[i] = each.reset() if any(ended) else (observation, info)
     vector.close()
 

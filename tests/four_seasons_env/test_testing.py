@@ -10,6 +10,7 @@ import pytest
 
 from four_seasons_env import FourSeasonsEnv
 from four_seasons_env.testing import check_masked_env
+from tests.helpers import run_python
 
 
 class Faulty(FourSeasonsEnv):
@@ -55,6 +56,12 @@ class Faulty(FourSeasonsEnv):
         twin = Faulty.__new__(Faulty)
         vars(twin).update(copy.deepcopy(vars(self), memo))
         return twin
+
+
+def test_promises_are_checked_without_asserts() -> None:
+    check = "check_masked_env(Faulty('dtype'))"
+    code = f"from tests.four_seasons_env.test_testing import *; {check}"
+    assert "AssertionError: step 0: the mask is int64" in run_python("-O", "-c", code, status=1)
 
 
 @pytest.mark.parametrize(
