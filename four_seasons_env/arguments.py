@@ -5,15 +5,19 @@ from __future__ import annotations
 import difflib
 import functools
 import inspect
+import reprlib
 from collections.abc import Callable, Iterable
-from typing import Any, Concatenate, ParamSpec, TypeVar
+from typing import Any, Concatenate, ParamSpec, TypeGuard, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 E = TypeVar("E")
 P = ParamSpec("P")
 S = TypeVar("S")
 T = TypeVar("T")
+
+_INT64 = np.dtype(np.int64)
 
 
 def nearest(word: str, known: Iterable[str]) -> str:
@@ -45,7 +49,7 @@ def whole_number(name: str, value: Any) -> int:
     try:
         return int(value.__index__())
     except (AttributeError, TypeError):
-        raise TypeError(f"{name} must be an integer, not {value!r}") from None
+        raise TypeError(f"{name} must be an integer, not {reprlib.repr(value)}") from None
 
 
 def check_number(name: str, value: Any, count: int) -> int:
@@ -61,15 +65,68 @@ def check_number(name: str, value: Any, count: int) -> int:
     return number
 
 
-def check_positive(name: str, value: Any) -> int:
+def check_positive(name: str, value: Any, largest: int = 2**63 - 1) -> int:
     """An argument that counts something, as an int.
 
+    Args:
+        name: the argument, for the message.
+        value: its value.
+        largest: its largest value. Compiled code holds no integer above the default.
+
     Raises:
-        ValueError: if it is not a positive integer.
+        ValueError: if it is not a positive integer, or too large.
     """
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
         raise ValueError(f"{name} must be a positive integer, not {value!r}")
+    if value > largest:
+        raise ValueError(f"{name} must be {largest:,} or less, not {int(value):,}")
     return int(value)
+
+
+def check_limits(seconds: Any, **counts: Any) -> None:
+    """Check the limits of a search; None is no limit.
+
+    Raises:
+        ValueError: for a limit that is not positive.
+        TypeError: for a limit that is not a number, or a count that is not an integer.
+    """
+    for name, limit in counts.items():
+        if limit is not None:
+            check_positive(name, whole_number(name, limit))
+    if seconds is not None:
+        if isinstance(seconds, bool) or not isinstance(seconds, (int, float, np.number)):
+            raise TypeError(f"seconds must be a number, not {seconds!r}")
+        if not seconds > 0:
+            raise ValueError(f"seconds must be more than 0, not {seconds!r}")
+
+
+def check_integers(name: str, values: Any, count: int) -> NDArray[np.int64]:
+    """An integer for each of several games, in the one form for which the code is compiled.
+
+    Args:
+        name: the argument, for the message: "actions".
+        values: an array-like.
+        count: number of games.
+
+    Returns:
+        A contiguous int64 array of shape (count,): ``values`` itself if it is one.
+
+    Raises:
+        TypeError: for floats and bools, which a cast would change without a word.
+        ValueError: for another shape.
+    """
+    array = np.asarray(values)
+    kept = array.dtype == _INT64 and array.flags.carray
+    if not (kept or array.dtype.kind in "iu" or not array.size):  # [] is an array of floats
+        raise TypeError(f"{name} must be integers, not {array.dtype}")
+    if array.shape != (count,):
+        raise ValueError(f"{name} must be of shape ({count},), not of shape {array.shape}")
+    return array if kept else np.array(array, _INT64)
+
+
+def is_a(value: Any, kind: type[T]) -> TypeGuard[T]:
+    """`isinstance`, also for the class of this name that a module had before `importlib.reload`."""
+    return isinstance(value, kind) or str(kind) in map(str, type(value).__mro__)
 
 
 def check_choice(name: str, value: T, choices: tuple[T, ...]) -> T:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import reprlib
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from four_seasons_env.arguments import is_a
 from four_seasons_env.engine import kernel
 from four_seasons_env.engine.deals import CARD_TEXTS, NO_CARD, SUITS, check_deal, parse_deck
 from four_seasons_env.engine.hashing import public_key
@@ -432,3 +434,14 @@ class Game:
             f"<Game {self.rules.name!r} deal {self.deal}: {self.cards_up} of {self.rules.cards} "
             f"cards up after {self.moves_played} move{'s' * (self.moves_played != 1)}>"
         )
+
+
+def check_game(game: Any) -> Game:
+    """An argument that is a game.
+
+    Raises:
+        TypeError: if it is not.
+    """
+    if not is_a(game, Game):
+        raise TypeError(f"game must be a four_seasons_env.Game, not {reprlib.repr(game)}")
+    return game

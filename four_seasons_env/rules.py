@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from four_seasons_env.arguments import check_choice, nearest
+from four_seasons_env.arguments import check_choice, is_a, nearest
 
 BASE_FROM = ("sixth", "first", "one_per_suit", "aces")
 OPENINGS = ("fixed", "as_dealt", "empty")
@@ -50,7 +50,7 @@ _NEEDS: tuple[tuple[str, Any, str, Sequence[Any], str], ...] = (
 
 
 @dataclass(frozen=True)
-class Rules:
+class Rules:  # noqa: PLW1641 (the dataclass has a hash)
     """One rule set, in the terms of patience.
 
     Raises:
@@ -122,6 +122,10 @@ class Rules:
                 f"the opening takes {opening_cards} cards, but {self.ranks} ranks make a deck of "
                 f"{self.cards}: use fewer piles or more ranks"
             )
+
+    def __eq__(self, other: object) -> bool:
+        # By fields, not by class: `importlib.reload` leaves equal rules of two classes.
+        return is_a(other, Rules) and repr(self) == repr(other)
 
     @property
     def reserve_pile(self) -> int | None:
@@ -338,7 +342,7 @@ def get_rules(rules: str | Rules | Mapping[str, Any]) -> Rules:
         ValueError: for a wrong field or value, with the nearest valid one.
         TypeError: for anything else.
     """
-    if isinstance(rules, Rules):
+    if is_a(rules, Rules):
         return rules
     if isinstance(rules, Mapping):
         return Rules().replace(**{"name": Rules.name, **rules})

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from four_seasons_env.arguments import nearest
 from four_seasons_env.engine.deals import check_seed, deck_text, parse_deck
-from four_seasons_env.game import Game
+from four_seasons_env.game import Game, check_game
 from four_seasons_env.games import Games
 from four_seasons_env.rules import Rules
 
@@ -82,9 +82,7 @@ def _is_list(name: str, value: Any, count: int) -> bool:
 def _read_games(games: list[Any], rules: Rules) -> NDArray[Any]:
     """The positions of games, a GAME array."""
     for game in games:
-        if not isinstance(game, Game):
-            raise TypeError(f"game must be a four_seasons_env.Game, not {game!r}")
-        if game.rules != rules:
+        if check_game(game).rules != rules:
             raise ValueError(f"the game's rules must be {rules.name!r}, not {game.rules.name!r}")
         if game.is_over:
             raise ValueError("the game is over: pass one that can continue")
