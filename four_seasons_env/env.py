@@ -97,9 +97,9 @@ def _plain(argument: Any) -> Any:
     """
     if isinstance(argument, gym.vector.AutoresetMode):
         return argument.value
-    if isinstance(argument, np.generic | np.ndarray):
-        return argument.tolist()
-    return list(argument) if isinstance(argument, range) else argument
+    if isinstance(argument, range):  # not expanded: it may name billions of deals
+        return {"start": argument.start, "stop": argument.stop, "step": argument.step}
+    return np.asarray(argument).tolist() if hasattr(argument, "__array__") else argument
 
 
 class GameEnv(OneGame, LimitInSpec, gym.Env[Any, Any]):

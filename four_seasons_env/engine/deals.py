@@ -17,7 +17,9 @@ the same decks: docs/reference/data.md has the definition and test vectors. It n
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import reprlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -175,6 +177,34 @@ def check_deal(deal: int) -> int:
         ValueError: if it is not an integer from 0 to 2^63 - 1.
     """
     return _check_bits("deal", deal, 63)
+
+
+def read_deals(deals: Any) -> range | NDArray[np.int64]:
+    """Numbers of deals from a user, as an int64 array of shape (n,); a range stays a range.
+
+    Args:
+        deals: a range, a list, or a one-dimensional array-like such as a pandas Series. Or the ends
+            and the step of a range, as `EnvSpec.to_json` holds them.
+
+    Raises:
+        ValueError: for anything else, or a number that is not 0 to 2^63 - 1.
+    """
+    if isinstance(deals, Mapping) and [*deals] == ["start", "stop", "step"]:
+        deals = range(*deals.values())
+    if isinstance(deals, range):
+        for end in (*deals[:1], *deals[-1:]):  # the others are between them
+            check_deal(end)
+        return deals
+    # A list is not made an array first: that would take True for 1.
+    listed = deals if isinstance(deals, Sequence) else np.asarray(deals)
+    if isinstance(listed, (str, bytes)) or (isinstance(listed, np.ndarray) and listed.ndim != 1):
+        hint = ": pass list(deals)" if isinstance(deals, Iterator) else ""
+        raise ValueError(
+            "deals must be a range, a list or an array of numbers, such as "
+            f"range(2**32, 2**32 + 100), not {reprlib.repr(deals)}{hint}"
+        )
+    numbers = listed.tolist() if isinstance(listed, np.ndarray) else listed
+    return np.array([check_deal(number) for number in numbers], np.int64)
 
 
 def check_seed(seed: int) -> int:

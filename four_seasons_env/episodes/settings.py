@@ -5,16 +5,14 @@ The constructors take these fields as their arguments (`arguments.takes`).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass
-from typing import Any
 
 import numpy as np
 from gymnasium.vector import AutoresetMode
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from four_seasons_env.arguments import check_choice, check_positive
-from four_seasons_env.engine.deals import TEST, check_deal
+from four_seasons_env.engine.deals import TEST, read_deals
 from four_seasons_env.engine.repeats import MASKS
 from four_seasons_env.episodes import stepping
 from four_seasons_env.game import MAX_MOVES
@@ -35,35 +33,36 @@ AUTORESET = {
 }
 """The number of each mode for the compiled functions."""
 
-Deals = Sequence[int] | NDArray[np.integer[Any]]
-"""A range, a list or an array of numbers of deals."""
+Deals = ArrayLike
+"""A range, a list or a one-dimensional array-like of numbers of deals; see `read_deals`."""
 
 
 def as_deals(deals: Deals | None, allow_test_deals: bool) -> NDArray[np.int64]:
-    """The deals that episodes draw from, as an int64 array; an empty one for all training deals.
+    """The deals that episodes draw from, as `stepping.Buffers.choices` holds them.
 
     Raises:
-        ValueError: if they are not a range, a list or an array of numbers of deals, if there are
-            none, or for a test deal that is not allowed.
+        ValueError: see `read_deals`; if there are none, or for a test deal that is not allowed.
     """
     if deals is None:
         return np.zeros(0, np.int64)
-    if isinstance(deals, (str, bytes)) or not isinstance(deals, (Sequence, np.ndarray)):
-        hint = ": pass list(deals)" if isinstance(deals, Iterator) else ""
-        raise ValueError(
-            "deals must be a range, a list or an array of numbers, such as "
-            f"range(2**32, 2**32 + 100), not {deals!r}{hint}"
-        )
-    numbers = [check_deal(deal) for deal in deals]
-    if not numbers:
+    numbers = read_deals(deals)
+    if isinstance(numbers, range) and numbers:  # never expanded: it may name billions of deals
+        ends = numbers[0], numbers[-1]
+        # Python counts up to 2^63 - 1, and episodes select by numbers below 2^62.
+        count = min((ends[1] - ends[0]) // numbers.step + 1, 2**62)
+        choices = np.array([ends[0], numbers.step if count > 1 else 1, count], np.int64)
+    else:
+        ends = tuple(numbers)
+        choices = np.concatenate([[stepping.RANGE, 1, len(numbers)], numbers]).astype(np.int64)
+    if not ends:
         raise ValueError("deals must name one deal or more")
-    test = None if allow_test_deals else next((deal for deal in numbers if deal in TEST), None)
-    if test is not None:
+    lowest = int(min(ends))
+    if lowest in TEST and not allow_test_deals:
         raise ValueError(
-            f"deal {test} is a test deal (0-9,999), which is for reporting only: choose deals from "
-            "2^32, or set allow_test_deals=True"
+            f"deal {lowest} is a test deal (0-9,999), which is for reporting only: choose deals "
+            "from 2^32, or set allow_test_deals=True"
         )
-    return np.array(numbers, np.int64)
+    return choices
 
 
 def check_autoreset_mode(mode: str | AutoresetMode) -> AutoresetMode:
@@ -90,9 +89,10 @@ class GameSettings:
             about 300 known solutions takes 320 moves, the average one 182. `spec.max_episode_steps`
             has the same value; Gymnasium's own `max_episode_steps` can only shorten it.
         reveal_deal: whether infos have `deal`.
-        deals: a range, a list or an array of numbers of deals to draw from for each episode, by the
-            seed; None for all training deals. Repeat a number to draw it more often; `set_deals`
-            replaces them between episodes. Test deals are refused unless `allow_test_deals=True`.
+        deals: numbers of deals to draw from for each episode, by the seed: a range, a list or a
+            one-dimensional array-like, such as a pandas Series; None for all training deals. Repeat
+            a number to draw it more often; `set_deals` replaces them between episodes. Test deals
+            are refused unless `allow_test_deals=True`.
         allow_test_deals: whether `deals` may hold test deals.
     """
 
@@ -182,7 +182,7 @@ class VectorSettings:
     def __post_init__(self) -> None:
         check_autoreset_mode(self.autoreset_mode)
         check_choice("copy", self.copy, (True, False))
-        check_positive("num_envs", self.num_envs)
+        check_positive("num_envs", self.num_envs, 2**31 - 1)
         for name in ("num_threads", "max_episode_steps"):
             if getattr(self, name) is not None:
                 check_positive(name, getattr(self, name))

@@ -26,7 +26,7 @@ EPISODE = np.dtype(
     [
         ("deal", "i8"),  # the deal's number, -1 for a custom deck
         ("steps", "i4"),  # actions taken, illegal ones too
-        ("moves_before", "i4"),  # moves that the game had played at the start
+        ("moves_before", "u4"),  # moves that the game had played at the start
         ("score", "f8"),  # sum of rewards
         ("cards_up", "i8"),
         ("won", "b1"),
@@ -43,6 +43,9 @@ SAME_STEP, NEXT_STEP, DISABLED = range(3)
 The names are Gymnasium's (`gymnasium.vector.AutoresetMode`).
 """
 
+
+RANGE = 3
+"""Numbers that describe a range in `Buffers.choices`: its first number, its step and its length."""
 
 STEP, BEGIN, DEAL, END, CONSIDER = range(5)
 """What `step_all` does: take an action in each game; or write a decision, because an episode begins
@@ -82,7 +85,9 @@ class Buffers(NamedTuple):
     truncated: NDArray[np.bool_]  # (n,)
     done: NDArray[np.bool_]  # (n,)
     streams: NDArray[np.uint64]  # (n,), of the deals to come
-    choices: NDArray[np.int64]  # (m,), deals to draw from; none: any training deal
+    # Deals to draw from: (0,) for all training deals; (RANGE,) for those of a range; for a list the
+    # range of its places in this array, and then the list, (RANGE + m,).
+    choices: NDArray[np.int64]
     final_episodes: NDArray[np.void]  # as `episodes`, of each game's last episode that has ended
     final_masks: NDArray[np.int8]
     final_observations: NDArray[Any]  # (n, slots)
@@ -126,8 +131,11 @@ def end_step(g, rule, episode, cards_before, settings):
 def deal_next(i, buffers, rule):
     """Lay out the next deal of a game's stream, or the choice that its number selects."""
     deal = next_deal(buffers.streams, i)
-    if len(buffers.choices):
-        deal = buffers.choices[(deal - TRAIN_FROM) % len(buffers.choices)]
+    choices = buffers.choices
+    if len(choices):
+        deal = choices[0] + choices[1] * ((deal - TRAIN_FROM) % choices[2])
+        if len(choices) > RANGE:
+            deal = choices[deal]
     start(buffers.games[i], rule, deal)
 
 

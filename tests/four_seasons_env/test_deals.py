@@ -1,7 +1,11 @@
+import pickle
 import re
 
 import gymnasium as gym
+import numpy as np
+import pandas as pd
 import pytest
+from gymnasium.envs.registration import EnvSpec
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -62,18 +66,30 @@ CHOSEN = (deals.TRAIN_FROM + 5, 10_007, 2**63 - 1, 10_007)
 
 
 @pytest.mark.parametrize("env_id", ["FourSeasons-v0", NEXT_DEAL, TEXT])
-def test_episodes_draw_from_chosen_deals(env_id):
-    env = gym.make(env_id, deals=CHOSEN)
-    played = [env.reset(seed=11)[1]["deal"]] + [env.reset()[1]["deal"] for _ in range(8)]
-    numbers = [deal - deals.TRAIN_FROM for deal in training_deals(11, 9)]
-    assert played == [CHOSEN[number % len(CHOSEN)] for number in numbers]
+@pytest.mark.parametrize(
+    "chosen",
+    [
+        *(CHOSEN, np.array(CHOSEN), pd.Series(CHOSEN), range(10_000, 20_000, 7)),
+        *(range(2**63 - 1, 0, -3), range(10_000, 2**63), range(17, 18, 2**70)),
+    ],
+)
+def test_episodes_draw_from_chosen_deals(env_id, chosen):
+    """A range is never expanded: those here would take years."""
+    env = gym.make(env_id, deals=chosen, allow_test_deals=True)
+    again = gym.make(EnvSpec.from_json(env.spec.to_json()))
+    is_range = isinstance(chosen, range)  # `len` counts up to 2^63 - 1
+    count = (chosen[-1] - chosen[0]) // chosen.step + 1 if is_range else len(chosen)
+    expected = [chosen[(deal - deals.TRAIN_FROM) % count] for deal in training_deals(11, 9)]
+    for each in (env, again, pickle.loads(pickle.dumps(env))):
+        played = [each.reset(seed=11)[1]["deal"]] + [each.reset()[1]["deal"] for _ in range(8)]
+        assert played == expected
     assert env.reset(options={"deal": 17})[1]["deal"] == 17
 
 
 def test_chosen_deals_can_be_replaced():
     env = gym.make("FourSeasons-v0", deals=[3], allow_test_deals=True)
     assert env.reset(seed=11)[1]["deal"] == 3
-    env.unwrapped.set_deals([10_001])
+    env.unwrapped.set_deals(range(10_001, 10_002))
     assert env.reset()[1]["deal"] == 10_001
     env.unwrapped.set_deals(None)
     assert env.reset()[1]["deal"] == training_deals(11, 3)[2]
