@@ -193,10 +193,12 @@ class RunningGames(abc.ABC):
             self._refuse(-1 - ended, int(actions[-1 - ended]))
         # Illegal actions earn nothing, and neither does a deal in place of a step.
         if reward is not None:
-            earned = earn(reward, before, self.games, self.episodes["illegal"] | dealt)
-            self.rewards += earned
-            self.episodes["score"] += earned
-            self._deal_again(dealt, out)
+            try:
+                earned = earn(reward, before, self.games, self.episodes["illegal"] | dealt)
+                self.rewards += earned
+                self.episodes["score"] += earned
+            finally:  # also if the reward raises: an ended game must not step again
+                self._deal_again(dealt, out)
         return ended
 
     def _deal_again(self, dealt: Any, out: NDArray[Any]) -> None:

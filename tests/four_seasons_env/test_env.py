@@ -13,12 +13,13 @@ from hypothesis import strategies as st
 
 from four_seasons_env.engine.moves import find_move
 from four_seasons_env.env import FourSeasonsEnv
-from four_seasons_env.game import MAX_MOVES, IllegalMove
+from four_seasons_env.game import MAX_MOVES, Game, IllegalMove
 from four_seasons_env.next_deal import FourSeasonsNextDealEnv
 from four_seasons_env.observations import OBSERVATIONS
 from four_seasons_env.registration import ENVS, NEXT_DEAL, TEXT
 from four_seasons_env.rewards import ILLEGAL_PENALTY
 from four_seasons_env.rules import RULES, Rules, get_rules
+from four_seasons_env.vector import FourSeasonsVectorEnv
 from tests.helpers import (
     biased_choice,
     cards_in_order,
@@ -139,6 +140,25 @@ def test_reward_of_a_function():
     assert take(env, "T0>F")[1] == 0
     assert env.step(0)[1] == 2
     assert [(b.tolist(), a.tolist()) for b, a in calls] == [([4], [4]), ([4], [5])]
+
+
+def test_a_reward_that_raises_at_an_end_starts_the_next_episode():
+    envs = FourSeasonsVectorEnv(2, max_moves=2, reward=lambda _, after: 1 / (after["moves"] != 2))
+    with np.errstate(divide="ignore"):
+        envs.reset(seed=1)
+        envs.step([0, 0])
+        with pytest.raises(ValueError, match="reward must be finite, not inf in game 0"):
+            envs.step([0, 0])
+        assert not envs.games["moves"].any()
+        assert not envs.step([0, 0])[3].any()
+
+
+def test_moves_before_an_episode_do_not_count():
+    record = Game(deal=17).record.copy()
+    record["moves"] = 2**32 - 2
+    env = FourSeasonsEnv()
+    env.reset(options={"game": Game.from_record(record)})
+    assert not env.step(0)[3]
 
 
 # --- illegal actions ----------------------------------------------------------------------------
