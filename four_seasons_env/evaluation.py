@@ -14,6 +14,8 @@ import gymnasium as gym
 import numpy as np
 from numpy.typing import NDArray
 
+from four_seasons_env.arguments import check_integers
+
 Chooser = Callable[[Any, NDArray[np.int8]], Any]
 """A function of observations of n games and masks of shape (n, A) that returns n actions."""
 
@@ -40,22 +42,25 @@ def evaluate(
 
     Args:
         envs: a native vector environment of this package, as `gymnasium.make_vec` returns it, also
-            inside `VectorMaskInObservation`; it is reset.
+            inside `VectorMaskInObservation`; it is reset. Its autoreset mode does not matter.
         policy: called with the observations and `infos["action_mask"]`, int8 of shape (n, A), of
             all games at once; returns n actions. Its actions for games that are over do not count.
         deal: the first deal. Use deals 10,000 to 19,999 for selection, and 0 to 9,999 only to
             report.
 
     Raises:
-        ValueError: for actions that are not n integers in range, or a negative deal.
+        TypeError: for actions that are not integers.
+        ValueError: for actions that are not n numbers in range, or a negative deal.
     """
     count = envs.num_envs
     observations, infos = envs.reset(options={"deal": [deal + i for i in range(count)]})
+    by_hand = envs.metadata.get("autoreset_mode") is gym.vector.AutoresetMode.DISABLED
     over = np.zeros(count, np.bool_)
     won, cards_up, illegal = np.zeros(count), np.zeros(count), 0
     while not over.all():
         masks = infos["action_mask"]
-        actions = np.asarray(policy(observations, masks)).astype(np.int64).reshape(count)
+        chosen = np.asarray(policy(observations, masks)).reshape(-1)
+        actions = check_integers("actions", chosen, count).copy()
         actions[over] = masks[over].argmax(axis=1)  # of episodes that do not count
         observations, _, terminated, truncated, infos = envs.step(actions)
         ended = (terminated | truncated) & ~over
@@ -63,4 +68,7 @@ def evaluate(
         illegal += int(np.where(ended, last["illegal"], infos["illegal"])[~over].sum())
         won[ended], cards_up[ended] = last["won"][ended], last["cards_up"][ended]
         over |= ended
+        done = terminated | truncated
+        if by_hand and done.any():
+            observations, infos = envs.reset(options={"reset_mask": done})
     return Evaluation(count, float(won.mean()), float(cards_up.mean()), illegal)

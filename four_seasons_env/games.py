@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, overload
+from typing import Any, cast, overload
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
+from four_seasons_env.arguments import check_integers, check_positive, is_a
 from four_seasons_env.engine import kernel
-from four_seasons_env.engine.deals import TRAIN_FROM, check_deal
+from four_seasons_env.engine.deals import TRAIN_FROM, read_deals
 from four_seasons_env.engine.moves import all_moves
 from four_seasons_env.engine.validation import check_games
-from four_seasons_env.game import MAX_MOVES, Game, IllegalMove, legal_masks
+from four_seasons_env.game import MAX_MOVES, Game, IllegalMove, check_game, legal_masks
 from four_seasons_env.rules import Rules, get_rules
 
 
@@ -27,16 +28,20 @@ class Games:
 
     Args:
         rules: a rule set's name or a `Rules`.
-        deals: the deals' numbers, or how many of the training deals.
+        deals: how many of the training deals; or the deals' numbers, as a range, a list or a
+            one-dimensional array-like.
 
     Raises:
-        ValueError: for unknown rules or a bad deal number.
+        ValueError: for unknown rules, a count that is not positive, or a bad deal number.
     """
 
-    def __init__(self, rules: str | Rules = "four-seasons", deals: int | Sequence[int] = 1) -> None:
+    def __init__(self, rules: str | Rules = "four-seasons", deals: ArrayLike = 1) -> None:
         self.rules = get_rules(rules)
-        numbers = range(TRAIN_FROM, TRAIN_FROM + deals) if isinstance(deals, int) else deals
-        chosen = np.array([check_deal(number) for number in numbers], np.int64)
+        if isinstance(deals, (int, np.integer)):
+            count = check_positive("deals", deals, 2**31 - 1)
+            chosen = np.arange(TRAIN_FROM, TRAIN_FROM + count)
+        else:
+            chosen = np.array(read_deals(deals), np.int64)
         self._records = np.zeros(len(chosen), kernel.GAME)
         kernel.start_all(self._records, self._rule, chosen)
 
@@ -45,10 +50,12 @@ class Games:
         """Copies of one game, or of several, all copies of a game in a row.
 
         Raises:
-            ValueError: without games, or if they are of several rule sets.
+            ValueError: without games, if they are of several rule sets, or for copies below 1.
+            TypeError: if one is not a `Game`.
         """
-        several = [games] if isinstance(games, Game) else list(games)
-        if len({game.rules for game in several}) != 1:
+        check_positive("copies", copies)
+        several = [games] if is_a(games, Game) else list(cast("Sequence[Game]", games))
+        if len({check_game(game).rules for game in several}) != 1:
             raise ValueError("the games must be one or more of the same rule set")
         records = np.concatenate([game.record for game in several])
         return cls._at(records.repeat(copies), several[0].rules)
@@ -84,10 +91,16 @@ class Games:
     @overload
     def __getitem__(self, rows: slice | Sequence[int] | NDArray[Any]) -> Games: ...
     def __getitem__(self, rows: Any) -> Game | Games:
-        """A copy of one game, or of the games of several rows: a slice, numbers or a bool array."""
-        if isinstance(rows, (int, np.integer)):
+        """A copy of one game, or of the games of several rows: a slice, numbers or a bool array.
+
+        Raises:
+            IndexError: for a row without a game, or rows that are not of shape (n,).
+        """
+        if isinstance(rows, (int, np.integer)) and not isinstance(rows, bool):
             return Game.from_own_record(self._records[rows], self.rules)
         chosen = rows if isinstance(rows, slice) else np.asarray(rows)
+        if not isinstance(chosen, slice) and chosen.ndim != 1:
+            raise IndexError(f"rows must be a number, a slice or of shape (n,), not {rows!r:.60}")
         return Games._at(self._records[chosen].copy(), self.rules)
 
     # --- the positions
@@ -134,10 +147,9 @@ class Games:
         Raises:
             IllegalMove: naming the first game in which the move is not legal; then none has moved.
             ValueError: for moves of another shape.
+            TypeError: for moves that are not integers.
         """
-        numbers = np.asarray(moves, np.int64)
-        if numbers.shape != (len(self),):
-            raise ValueError(f"moves must be of shape ({len(self)},), not {numbers.shape}")
+        numbers = check_integers("moves", moves, len(self))
         rows = np.flatnonzero(numbers != -1)
         chosen, legal = numbers[rows], self.action_masks()[rows]
         in_range = (chosen >= 0) & (chosen < legal.shape[1])
@@ -169,10 +181,15 @@ class Games:
 
         Raises:
             TypeError: for a player that cannot play in compiled code.
+            ValueError: for a player of other rules, or moves that are not a positive integer.
         """
+        check_positive("max_moves", max_moves)
         play_out = getattr(player, "play_out", None)
         if play_out is None:
             raise TypeError(
                 f"{type(player).__name__} has no play_out: heuristic, greedy and random have it"
             )
+        rules = get_rules(getattr(player, "rules", self.rules))
+        if rules != self.rules:
+            raise ValueError(f"the player's rules must be {self.rules.name!r}, not {rules.name!r}")
         play_out(self._records, max_moves, rng)

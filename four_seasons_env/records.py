@@ -35,7 +35,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from four_seasons_env.arguments import nearest
+from four_seasons_env.arguments import check_integers, nearest
 from four_seasons_env.engine.jit import jit
 from four_seasons_env.engine.kernel import compile_rules, legal, new_masks, play
 from four_seasons_env.engine.moves import find_move
@@ -149,9 +149,12 @@ def play_through(
 
     Returns:
         How many moves were played, and whether the game continues after them.
+
+    Raises:
+        TypeError: for moves that are not integers.
     """
     words, masks = new_masks(1, rules)
-    numbers = np.asarray(moves, np.int64)
+    numbers = check_integers("moves", moves, len(moves))
     played, goes_on = _play_through(games, compile_rules(rules), numbers, words, masks)
     return int(played), bool(goes_on)
 
@@ -161,7 +164,7 @@ def _play_through(games: Any, rules: Any, moves: Any, words: Any, masks: Any) ->
     """`play_through` with masks of `new_masks(1, ...)`."""
     goes_on = legal(games[0], rules[0], False, words[0])
     for i in range(len(moves)):
-        if not masks[0, moves[i]]:
+        if not 0 <= moves[i] < masks.shape[1] or not masks[0, moves[i]]:
             return i, goes_on
         play(games[0], rules[0], moves[i])
         goes_on = legal(games[0], rules[0], False, words[0])

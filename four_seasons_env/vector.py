@@ -12,7 +12,7 @@ import numpy as np
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
-from four_seasons_env.arguments import nearest, takes
+from four_seasons_env.arguments import check_integers, nearest, takes
 from four_seasons_env.env import GameEnv, LimitInSpec, OneGame
 from four_seasons_env.episodes.options import (
     RESET_MASK,
@@ -29,8 +29,6 @@ from four_seasons_env.episodes.settings import (
 )
 
 _INFO_KEYS = ("deal", "cards_up", "won", "illegal")
-
-_INT64 = np.dtype(np.int64)
 
 
 class GameVectorEnv(LimitInSpec, gym.vector.VectorEnv[Any, NDArray[np.int64], Any]):
@@ -178,7 +176,7 @@ class GameVectorEnv(LimitInSpec, gym.vector.VectorEnv[Any, NDArray[np.int64], An
         """
         batch = self._batch
         batch.check_started()
-        actions = self._read_actions(actions)
+        actions = check_integers("actions", actions, self.num_envs)
         observations = self._new_observations()
         ended = batch.step(actions, observations)
         infos = self._infos()
@@ -192,18 +190,6 @@ class GameVectorEnv(LimitInSpec, gym.vector.VectorEnv[Any, NDArray[np.int64], An
             rewards, terminated, truncated = rewards.copy(), terminated.copy(), truncated.copy()
         observations = self._as_observations(observations, batch.masks)
         return observations, rewards, terminated, truncated, infos
-
-    def _read_actions(self, actions: Any) -> NDArray[np.int64]:
-        """Actions in the one form for which the code is compiled: int64 and contiguous."""
-        actions = np.asarray(actions)
-        kept = actions.dtype == _INT64 and actions.flags.carray
-        if not (kept or actions.dtype.kind in "iu"):
-            raise TypeError(f"actions must be integers, not {actions.dtype}")
-        if actions.shape != (self.num_envs,):
-            raise ValueError(
-                f"actions must be of shape ({self.num_envs},), not of shape {actions.shape}"
-            )
-        return actions if kept else np.array(actions, _INT64)
 
     def _final_infos(
         self, episodes: NDArray[Any], masks: NDArray[np.int8], observations: NDArray[Any]

@@ -13,7 +13,7 @@ from four_seasons_env.agents.planner.lookahead import look_ahead, new_lookahead
 from four_seasons_env.agents.policy_files import PolicyCard
 from four_seasons_env.agents.search.plans import ENDING_POSITIONS, Plans
 from four_seasons_env.agents.search.worlds import share_won
-from four_seasons_env.arguments import check_positive
+from four_seasons_env.arguments import check_number, check_positive
 from four_seasons_env.engine.jit import announce
 from four_seasons_env.engine.kernel import nothing_hidden, sort_unseen
 from four_seasons_env.positions.enumeration import best_stops
@@ -59,7 +59,8 @@ class PlannerAgent:
 
     Raises:
         PolicyFileError: if the weights do not fit the card.
-        ValueError: for ``candidates`` out of range, or ``worlds`` below 1.
+        ValueError: for ``candidates``, ``positions`` or ``expansions`` out of range, or ``worlds``
+            below 1.
     """
 
     mask = "distinct"
@@ -79,6 +80,7 @@ class PlannerAgent:
         candidates: int = 4,
     ) -> None:
         check_positive("worlds", worlds)
+        check_number("expansions", expansions, 2**63)
         if not 1 <= candidates <= _MOST_CANDIDATES:
             raise ValueError(f"candidates must be 1 to {_MOST_CANDIDATES}, not {candidates}")
         announce(best_stop)

@@ -86,7 +86,7 @@ class GreedyAgent:
     mask = "distinct"
 
     def __init__(self, rules: Rules) -> None:
-        self._rule = compile_rules(rules)
+        self.rules, self._rule = rules, compile_rules(rules)
         self._words, self._mask = new_masks(1, rules)
 
     def act(

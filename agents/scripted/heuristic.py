@@ -247,7 +247,7 @@ class HeuristicAgent:
     mask = "distinct"
 
     def __init__(self, rules: Rules) -> None:
-        self._rule = compile_rules(rules)
+        self.rules, self._rule = rules, compile_rules(rules)
         self._weights = read_weights()
         self._buffers = new_buffers(rules)
         self._words, self._mask = new_masks(1, rules)

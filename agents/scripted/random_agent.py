@@ -27,7 +27,7 @@ class RandomAgent:
     mask = "legal"
 
     def __init__(self, rules: Rules) -> None:
-        self._rule = compile_rules(rules)
+        self.rules, self._rule = rules, compile_rules(rules)
         self._words = new_masks(1, rules)[0]
 
     def act(

@@ -24,7 +24,7 @@ from four_seasons_env.agents.scripted.heuristic import (
 )
 from four_seasons_env.agents.search.plans import ENDING_POSITIONS, NONE, Plans
 from four_seasons_env.agents.search.worlds import determinize
-from four_seasons_env.arguments import check_positive
+from four_seasons_env.arguments import check_number, check_positive
 from four_seasons_env.engine.jit import jit
 from four_seasons_env.engine.kernel import (
     GAME,
@@ -37,7 +37,7 @@ from four_seasons_env.engine.kernel import (
     sort_unseen,
 )
 from four_seasons_env.positions.enumeration import ADVICE, find_win
-from four_seasons_env.positions.search import WON, Search, new_search
+from four_seasons_env.positions.search import MOST_HELD, WON, Search, new_search
 from four_seasons_env.rules import Rules
 
 _LONGEST = 400
@@ -110,7 +110,7 @@ class RolloutAgent:
             neither happens: the heuristic plays to the end.
 
     Raises:
-        ValueError: for ``worlds`` or ``moves`` below 1.
+        ValueError: for ``worlds`` or ``moves`` below 1, or ``expansions`` out of range.
     """
 
     mask = "distinct"
@@ -118,6 +118,7 @@ class RolloutAgent:
     def __init__(self, rules: Rules, worlds: int = 16, moves: int = 3, expansions: int = 0) -> None:
         self._rule, (words, mask) = compile_rules(rules), new_masks(1, rules)
         self._most, self._worlds = check_positive("moves", moves), check_positive("worlds", worlds)
+        check_number("expansions", expansions, MOST_HELD // 2 + 1)
         search, (world, game) = new_search(rules, max(1, 2 * expansions)), np.zeros((2, 1), GAME)
         self._player = _Player(
             read_weights(), new_buffers(rules), world, game, words, mask, expansions, search

@@ -31,11 +31,12 @@ from four_seasons_env.vector import GameVectorEnv
 
 OBSERVATIONS = ("features", *VECTORS)
 
-_LARGEST = {
+LARGEST = {
     "candidates": int(HELD * LARGEST_SEARCH),
     "expansions": LARGEST_SEARCH,
     "ending_expansions": LARGEST_SEARCH,
 }
+"""The largest values of some arguments."""
 
 
 @dataclass(frozen=True)
@@ -64,9 +65,8 @@ class NextDealSettings(EnvSettings):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        for name, largest in _LARGEST.items():
-            if (value := check_positive(name, getattr(self, name))) > largest:
-                raise ValueError(f"{name} must be {largest:,} or less, not {value:,}")
+        for name, largest in LARGEST.items():
+            check_positive(name, getattr(self, name), largest)
         check_choice("endings", self.endings, ENDINGS)
         check_choice("order", self.order, ORDERS)
         check_choice("observation", self.observation, OBSERVATIONS)

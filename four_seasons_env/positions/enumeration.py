@@ -194,8 +194,7 @@ def find_stops(
     Raises:
         ValueError: for expansions out of range.
     """
-    if check_positive("expansions", expansions) > LARGEST_SEARCH:
-        raise ValueError(f"expansions must be at most {LARGEST_SEARCH:,}, not {expansions:,}")
+    check_positive("expansions", expansions, LARGEST_SEARCH)
     most = int(HELD * expansions)
     search = new_search(rules, most + 1)
     rule, free = compile_rules(rules)[0], compile_rules(rules.without_refills)[0]

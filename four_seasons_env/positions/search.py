@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from four_seasons_env.arguments import check_positive
 from four_seasons_env.engine.containers import Met, forget, meet, new_met, pop, push
 from four_seasons_env.engine.hashing import position_keys
 from four_seasons_env.engine.jit import inlined, internal, jit, merged
@@ -72,14 +73,17 @@ class Search(NamedTuple):
     state: NDArray[np.void]  # STATE (1,)
 
 
+MOST_HELD = _SLOTS // 2
+"""Maximum number of positions of a search: its table has room for twice as many."""
+
+
 def new_search(rules: Rules, size: int) -> Search:
     """Buffers for searches that hold at most ``size`` positions.
 
     Raises:
         ValueError: for a size that the table has no room for.
     """
-    if not 1 <= size <= _SLOTS // 2:
-        raise ValueError(f"a search may hold 1 to {_SLOTS // 2:,} positions, not {size:,}")
+    check_positive("positions", size, MOST_HELD)
     return Search(
         np.zeros(size, GAME),
         np.zeros(size, np.float32),

@@ -13,12 +13,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
-import numpy as np
-
-from four_seasons_env.arguments import whole_number
+from four_seasons_env.arguments import check_limits
 from four_seasons_env.engine.jit import announce
 from four_seasons_env.engine.moves import WASTE, Move, all_moves
-from four_seasons_env.game import Game
+from four_seasons_env.game import Game, check_game
 from four_seasons_env.records import play_through
 from four_seasons_env.rules import RULES
 from four_seasons_env.solver.analysis.root import (
@@ -124,7 +122,7 @@ def solve(
     Args:
         game: a position of any rule set; it is not changed.
         max_positions: maximum number of positions to make. None: no limit.
-        seconds: time limit, exceeded by some tenths of a second at most; loading the compiled
+        seconds: limit of wall time, exceeded by some tenths of a second at most; loading compiled
             code does not count. None: no limit, or 60 if `max_positions` is None too.
         memory: maximum number of bytes that a search may take; most take some MiB.
         width: run one beam of this width and no other search, which takes milliseconds.
@@ -134,16 +132,8 @@ def solve(
         ValueError: for a limit that is not positive.
         TypeError: if `game` is not a `Game`, or a limit is not a number.
     """
-    if not isinstance(game, Game):
-        raise TypeError(f"game must be a Game, as of Game('four-seasons', deal=17), not {game!r}")
-    for name, limit in (("max_positions", max_positions), ("memory", memory), ("width", width)):
-        if limit is not None and whole_number(name, limit) < 1:
-            raise ValueError(f"{name} must be more than 0, not {limit!r}")
-    if seconds is not None:
-        if isinstance(seconds, bool) or not isinstance(seconds, (int, float, np.number)):
-            raise TypeError(f"seconds must be a number, not {seconds!r}")
-        if not seconds > 0:
-            raise ValueError(f"seconds must be more than 0, not {seconds!r}")
+    check_game(game)
+    check_limits(seconds, max_positions=max_positions, memory=memory, width=width)
     if max_positions is None and seconds is None:
         seconds = DEFAULT_SECONDS
     _warm_up()

@@ -12,13 +12,14 @@ import numpy as np
 from gymnasium.spaces import Text
 
 from four_seasons_env.arguments import check_choice, check_positive, takes
+from four_seasons_env.engine.deals import check_seed
 from four_seasons_env.engine.moves import all_moves, find_move
 from four_seasons_env.engine.repeats import MASKS
 from four_seasons_env.env import FourSeasonsEnv, GameEnv, LimitInSpec
 from four_seasons_env.episodes.running import why_left_out
 from four_seasons_env.episodes.settings import GameSettings
 from four_seasons_env.game import Game
-from four_seasons_env.next_deal.next_deal_env import FourSeasonsNextDealEnv
+from four_seasons_env.next_deal.next_deal_env import LARGEST, FourSeasonsNextDealEnv
 from four_seasons_env.rewards import ILLEGAL_PENALTY
 from four_seasons_env.text.words import (
     REPLY_LENGTH,
@@ -51,11 +52,13 @@ class TextSettings(GameSettings):
 
     Args:
         unit: what a reply names: `"move"`, or `"position"` for one of n positions.
-        choices: n, the maximum number of positions to choose among.
+        choices: n, the maximum number of positions to choose among. Only for positions.
         shuffle: list the positions in a random order, which depends only on what the player sees.
-            Without it the most promising is first, so that always replying "1" plays well.
+            Without it the most promising is first, so that always replying "1" plays well. Only for
+            positions.
         tries: replies in a row that may play nothing, before the next one ends the game.
-        mask: the moves that a reply may name, as in `FourSeasonsEnv`. Positions never repeat.
+        mask: the moves that a reply may name, as in `FourSeasonsEnv`. Only for moves: positions
+            never repeat.
     """
 
     unit: str = "move"
@@ -69,10 +72,11 @@ class TextSettings(GameSettings):
         check_choice("unit", self.unit, UNITS)
         check_choice("shuffle", self.shuffle, (True, False))
         check_choice("mask", self.mask, MASKS)
-        if self.unit != "move" and self.mask != "legal":
-            raise ValueError(f'mask={self.mask!r} is for unit="move": positions never repeat')
-        for name in ("choices", "tries"):
-            check_positive(name, getattr(self, name))
+        check_positive("choices", self.choices, LARGEST["candidates"])
+        check_positive("tries", self.tries)
+        for name, unit in (("choices", "position"), ("shuffle", "position"), ("mask", "move")):
+            if unit != self.unit and (value := getattr(self, name)) != getattr(TextSettings, name):
+                raise ValueError(f'{name}={value!r} is for unit="{unit}", not "{self.unit}"')
 
 
 class FourSeasonsTextEnv(LimitInSpec, gym.Env[str, str]):
@@ -205,7 +209,7 @@ class FourSeasonsTextEnv(LimitInSpec, gym.Env[str, str]):
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[str, dict[str, Any]]:
         """Start an episode; see `FourSeasonsEnv.reset`."""
-        super().reset(seed=seed)
+        super().reset(seed=None if seed is None else check_seed(seed))
         _, info = self._env.reset(seed=seed, options=options)
         self._failed = self._replies = 0
         self._running = True

@@ -55,10 +55,14 @@ ENVIRONMENTS: list[tuple[Callable[..., Any], list[Row]]] = [
             ({"mask": "distinctive"}, ValueError, "unknown mask 'distinctive': did you mean 'dis"),
             ({"reward": "foundaton"}, ValueError, "did you mean 'foundation'"),
             ({"max_moves": 2.0}, ValueError, r"max_moves must be a positive integer, not 2\.0"),
+            ({"max_moves": 2**63}, ValueError, "max_moves must be 9,223,372,036,854,775,807 or le"),
             ({"allow_test_deals": "yes"}, ValueError, "unknown allow_test_deals 'yes'"),
             ({"deals": []}, ValueError, "deals must name one deal or more"),
             ({"deals": iter([17])}, ValueError, r"a range, a list or .*: pass list\(deals\)"),
             ({"deals": [10_000, "17"]}, ValueError, "deal must be"),
+            ({"deals": np.zeros((9, 999))}, ValueError, r"a range, a list or .*not array\(.{,40}$"),
+            ({"deals": range(9_999, 2**62)}, ValueError, "deal 9999 is a test deal"),
+            ({"deals": range(2**62, 2**63 + 1)}, ValueError, "deal must be 0 to"),
             ({"deals": [10_000, 9_999]}, ValueError, "deal 9999 is a test deal"),
         ],
     ),
@@ -68,6 +72,7 @@ ENVIRONMENTS: list[tuple[Callable[..., Any], list[Row]]] = [
             ({"copy": "x"}, ValueError, "unknown copy 'x': known: True, False"),
             ({"autoreset_mode": "NextSteps"}, ValueError, "'NextSteps': did you mean 'NextStep'"),
             ({"num_envs": 0}, ValueError, "^num_envs must be a positive integer, not 0$"),
+            ({"num_envs": 2**62}, ValueError, "^num_envs must be 2,147,483,647 or less, not"),
             ({"num_threads": True}, ValueError, "num_threads must be a positive integer, not True"),
         ],
     ),
@@ -87,6 +92,10 @@ ENVIRONMENTS: list[tuple[Callable[..., Any], list[Row]]] = [
             ({"choices": -1}, ValueError, "choices must be a positive integer, not -1"),
             ({"unit": "moves"}, ValueError, "unknown unit 'moves': did you mean 'move'"),
             ({"shuffle": "no"}, ValueError, "unknown shuffle 'no'"),
+            ({"unit": "position", "choices": 20_000}, ValueError, "choices must be 16,250 or less"),
+            ({"choices": 3}, ValueError, 'choices=3 is for unit="position", not "move"'),
+            ({"shuffle": False}, ValueError, 'shuffle=False is for unit="position"'),
+            ({"unit": "position", "mask": "distinct"}, ValueError, 'is for unit="move", not "pos'),
         ],
     ),
     (
@@ -250,17 +259,29 @@ GAMES: list[tuple[Callable[..., Any], list[Row]]] = [
         [
             ([-1, 1], IllegalMove, "W>F is not legal in game 1"),
             ([99, 0], IllegalMove, "move 99 is not legal in game 0"),
-            ([0], ValueError, r"moves must be of shape \(2,\), not \(1,\)"),
+            ([0], ValueError, r"moves must be of shape \(2,\), not of shape \(1,\)"),
+            ([0.7, 0.0], TypeError, "moves must be integers, not float64"),
         ],
     ),
+    (Games, [({"deals": -1}, ValueError, "deals must be a positive integer, not -1")]),
     (Games.of, [([Game("czarina"), Game()], ValueError, "of the same rule set")]),
+    (Games.of, [((Game(), -1), ValueError, "copies must be a positive integer, not -1")]),
+    (Games.of, [("x", TypeError, "game must be a four_seasons_env.Game, not 'x'")]),
+    (Games(deals=2).__getitem__, [(each, IndexError, "rows must be") for each in ([[0]], True)]),
     (
         lambda rules: Games.from_records(Games(deals=2).records, rules),
         [(Rules(ranks=6), InvalidGame, "is not a valid position")],
     ),
     (
         lambda agent: Games(deals=2).play_out(agent, np.random.default_rng(0)),
-        [(make_agent("finisher"), TypeError, "FinisherAgent has no play_out: heuristic, greedy")],
+        [
+            (make_agent("finisher"), TypeError, "FinisherAgent has no play_out: heuristic, greedy"),
+            (make_agent("greedy", "czarina"), ValueError, "be 'four-seasons', not 'czarina'"),
+        ],
+    ),
+    (
+        partial(Games().play_out, make_agent("random"), np.random.default_rng(0)),
+        [(each, ValueError, "max_moves must be") for each in (10**20, 1.5)],
     ),
     (Game(deal=17).stops, [(each, ValueError, "expansions must be") for each in (0, 10_000)]),
     (
@@ -268,15 +289,20 @@ GAMES: list[tuple[Callable[..., Any], list[Row]]] = [
         [
             ({"seconds": "10"}, TypeError, "seconds must be a number, not '10'"),
             ({"seconds": float("nan")}, ValueError, "seconds must be more than 0, not nan"),
-            ({"max_positions": 0}, ValueError, "max_positions must be more than 0"),
+            ({"max_positions": 0}, ValueError, "max_positions must be a positive integer"),
+            ({"width": 2**63}, ValueError, "width must be 9,223,372,036,854,775,807 or less"),
         ],
     ),
-    (solve, [("four-seasons", TypeError, "game must be a Game")]),
+    *(
+        (each, [("x", TypeError, "game must be a four_sea.*, not 'x'")])
+        for each in (solve, fair_value)
+    ),
     (fair_value, [(Game(deal=0), ValueError, "at most 20, not 46")]),
     (
         partial(fair_value, FEW_HIDDEN),
         [
             ({"seconds": 0}, ValueError, "must be more than 0"),
+            ({"seconds": "1"}, TypeError, "seconds must be a number, not '1'"),
             ({"move": "W>F"}, IllegalMove, "W>F"),
         ],
     ),

@@ -9,11 +9,13 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 import pytest
+from gymnasium.vector import AutoresetMode
 
 from four_seasons_env import Game, Games
 from four_seasons_env.agents import make_agent
 from four_seasons_env.engine.deals import CARD_TEXTS, TRAIN_FROM
 from four_seasons_env.env import FourSeasonsEnv
+from four_seasons_env.evaluation import evaluate
 from four_seasons_env.next_deal import FourSeasonsNextDealEnv
 from four_seasons_env.rules import RULES, Rules
 from tests.helpers import (
@@ -191,6 +193,17 @@ def test_playouts_end_as_the_agent_would(name: str, rules: str) -> None:
     assert games.cards_up.tolist() == slowly.cards_up.tolist()
     assert games.is_won.tolist() == slowly.is_won.tolist()
     assert (games.records["moves"] <= slowly.records["moves"]).all()
+
+
+def test_evaluations_of_all_autoreset_modes_are_equal() -> None:
+    options: dict[str, Any] = {"num_envs": 9, "mask": "no_repeats"}
+    envs = [
+        gym.make_vec("FourSeasons-v0", **options, autoreset_mode=mode) for mode in AutoresetMode
+    ]
+    first, *others = (evaluate(each, lambda _, masks: masks.argmax(axis=1)) for each in envs)
+    assert others == [first, first]
+    with pytest.raises(TypeError, match="actions must be integers, not float64"):
+        evaluate(envs[0], lambda _, masks: masks.argmax(axis=1) + 0.7)
 
 
 def test_random_playouts_draw_each_move_alike() -> None:

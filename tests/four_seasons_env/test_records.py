@@ -10,6 +10,7 @@ from four_seasons_env.records import (
     RecordError,
     append_record,
     parse_record,
+    play_through,
     read_records,
     to_lines,
 )
@@ -83,3 +84,10 @@ def test_cards_that_are_taken_back_are_counted():
     assert (record.moves, record.undone) == ((), 2)
     assert parse_record(record.to_json()) == record
     assert '"undone"' not in replace(record, undone=0).to_json()
+
+
+def test_a_move_out_of_range_is_not_played():
+    game = Game(deal=17)
+    assert play_through(game.record.copy(), game.rules, [0, 10**6]) == (1, True)
+    with pytest.raises(TypeError, match="moves must be integers"):
+        play_through(game.record.copy(), game.rules, [0.7])

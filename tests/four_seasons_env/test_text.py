@@ -8,6 +8,7 @@ import re
 from typing import Any
 
 import gymnasium as gym
+import numpy as np
 import pytest
 
 from four_seasons_env.rewards import ILLEGAL_PENALTY
@@ -247,3 +248,10 @@ def test_any_reply_is_answered(rules: str, unit: str) -> None:
         else:
             (nearest,) = NEAREST.findall(news)
             assert nearest in choices and info["illegal"]
+
+
+def test_seeds_are_those_of_the_other_environments() -> None:
+    env = FourSeasonsTextEnv()
+    assert env.reset(seed=np.int64(7))[0] == env.reset(seed=7)[0]
+    with pytest.raises(ValueError, match="seed must be 0 to"):
+        env.reset(seed=-1)

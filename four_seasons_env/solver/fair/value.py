@@ -9,9 +9,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from four_seasons_env.arguments import check_limits
 from four_seasons_env.engine.jit import announce
 from four_seasons_env.engine.moves import Move, all_moves, find_move
-from four_seasons_env.game import Game
+from four_seasons_env.game import Game, check_game
 from four_seasons_env.rules import RULES, Rules
 from four_seasons_env.solver.fair.arrays import (
     OUT_OF_POSITIONS,
@@ -170,13 +171,14 @@ def fair_value(
     ignored, and no limit of moves counts. Every decision until the next card is turned is
     weighed against every other, and every card that may come is averaged over, so the value is
     exact where the bounds meet (docs/explanation/solver.md). With few cards hidden that takes
-    milliseconds to seconds. Without `seconds`, the same arguments give the same answer.
+    milliseconds to seconds; docs/reference/data.md shows how long the openings of small games
+    take. Without `seconds`, the same arguments give the same answer.
 
     Args:
         game: a position of any rule set; it stays as it is.
         move: the value if this is played now; None: of the position.
         max_positions: maximum number of positions to examine. None: no limit.
-        seconds: time limit, exceeded by some tenths of a second at most; loading the compiled
+        seconds: limit of wall time, exceeded by some tenths of a second at most; loading compiled
             code does not count. None: no limit, but 60 if `max_positions` is None too.
         memory: maximum number of bytes that the search may take.
         known: results of earlier searches are used, and those of this one are added. The
@@ -185,12 +187,11 @@ def fair_value(
     Raises:
         ValueError: for a limit that is not positive, or for more than 20 hidden cards: their
             orders are counted in 64 bits.
+        TypeError: if `game` is not a `Game`, or a limit is not a number.
         IllegalMove: if the rules do not allow the move.
     """
-    limits = {"max_positions": max_positions, "seconds": seconds, "memory": memory}
-    for name, limit in limits.items():
-        if limit is not None and not limit > 0:
-            raise ValueError(f"{name} must be more than 0, not {limit!r}")
+    check_game(game)
+    check_limits(seconds, max_positions=max_positions, memory=memory)
     if max_positions is None and seconds is None:
         seconds = DEFAULT_SECONDS
     if len(game.unseen) > MOST_HIDDEN:
