@@ -77,12 +77,9 @@ def policy(
     """
     check_choice("env", env, tuple(SETTINGS))
     known = [each for each in inspect.signature(SETTINGS[env]).parameters if each not in _OWN]
+    if "rules" in arguments:
+        raise ValueError("policy takes no rules: choose those to play with `compare --rules`")
     for name in arguments:
-        if name == "rules":
-            raise ValueError(
-                "policy takes no rules, because an agent can play several: choose them where it "
-                "plays, as in `four-seasons compare --rules czarina`"
-            )
         check_choice("argument", name, tuple(known))
     if block is None:
         block = 100 if env == NEXT_DEAL else 1000

@@ -1,5 +1,6 @@
 """Common parts of all commands: flags from a dataclass, one line after an error or Ctrl-C."""
 
+import errno
 import functools
 import importlib
 import shlex
@@ -31,7 +32,7 @@ EXPECTED_ERRORS = (ValueError, OSError, RuntimeError, ImportError, MemoryError)
 """Errors that users cause: wrong flags, damaged files, a full disk, missing extras."""
 
 
-class Flags:
+class Run:
     """Flags of a command; a ~ at the start of a path is the home folder, from Python, too."""
 
     def __post_init__(self) -> None:
@@ -145,7 +146,9 @@ def one_line(error: BaseException) -> str:
     if isinstance(error, OSError) and error.filename:
         return f"{error.filename}: {error.strerror}"
     if isinstance(error, OSError) and error.errno:
-        return f"cannot write: {error.strerror}"
+        # In containers, it may be tiny, and errors of semaphores name no file.
+        shared = "; workers write to /dev/shm, too: try --n-jobs 1" * (error.errno == errno.ENOSPC)
+        return f"cannot write: {error.strerror}{shared}"
     return " ".join(str(error).split()) or type(error).__name__
 
 

@@ -24,7 +24,7 @@ from four_seasons_env.files import file_name, write_atomically
 
 
 @dataclass
-class Compare(command_line.Flags):
+class Compare(command_line.Run):
     """Play agents on the same deals and compare them."""
 
     out: Path

@@ -14,7 +14,7 @@ from pathlib import Path
 from rich.console import Console
 
 from four_seasons_env.engine.deals import TEST
-from four_seasons_env.experiments.command_line import Flags, command
+from four_seasons_env.experiments.command_line import Run, command
 from four_seasons_env.experiments.compare import Compare, compare
 from four_seasons_env.experiments.comparison import read_deals, read_results
 from four_seasons_env.experiments.play import play_game
@@ -33,7 +33,7 @@ QUICK = ("play_candidates=100", "play_expansions=160", "play_endings=search")
 
 
 @dataclass
-class Demo(Flags):
+class Demo(Run):
     """Train, compare, report."""
 
     minutes: float = 2.0

@@ -131,18 +131,12 @@ def _git(*arguments: str) -> str | None:
     own = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     try:
         done = subprocess.run(
-            ["git", *arguments],
-            cwd=ROOT,
-            env=own,
-            capture_output=True,
-            # Names of files are bytes. Of any locale, and of damaged names, the text is valid JSON.
-            encoding="utf-8",
-            errors="backslashreplace",
-            check=True,
+            ["git", *arguments], cwd=ROOT, env=own, capture_output=True, check=True
         )
     except (OSError, subprocess.CalledProcessError):
         return None
-    return done.stdout.strip("\n")
+    # Names of files are bytes, which may be in no encoding.
+    return done.stdout.decode(errors="backslashreplace").strip("\n")
 
 
 # --- tables as CSV files ------------------------------------------------------------------------

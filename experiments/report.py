@@ -20,7 +20,7 @@ import pandas as pd
 import tyro
 
 from four_seasons_env.experiments import comparison, folders, plots, tables
-from four_seasons_env.experiments.command_line import Flags, command
+from four_seasons_env.experiments.command_line import Run, command
 from four_seasons_env.experiments.summary import BASELINE, CEILING, labels, summarise_seeds
 from four_seasons_env.files import write_atomically
 from four_seasons_env.schemas import read_json
@@ -51,7 +51,7 @@ _CEILING_NOTE = (
 
 
 @dataclass
-class Report(Flags):
+class Report(Run):
     """Make a page of runs."""
 
     runs: tyro.conf.Positional[list[Path]]

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Literal
 
 from four_seasons_env.engine.moves import Move, find_move
-from four_seasons_env.experiments.command_line import Flags, command
+from four_seasons_env.experiments.command_line import Run, command
 from four_seasons_env.experiments.play import play_game
 from four_seasons_env.experiments.tables import fill, write_page
 from four_seasons_env.files import write_atomically
@@ -47,7 +47,7 @@ _TOLD = {WON: "can be won", LOST: "lost", UNKNOWN: "unknown"}
 
 
 @dataclass
-class Review(Flags):
+class Review(Run):
     """Review a game."""
 
     out: Path | None = None
@@ -155,13 +155,8 @@ def review_game(record: Record, seconds: float = 20.0) -> Reviewed:
     positions, idle = positions[: useful + 1], len(record.moves) - useful
     rules = positions[0].rules
     moves = [find_move(rules, move) for move in record.moves[:useful]]
-    offered = () if positions[-1].is_won else advice.advisers(rules)
-    able = [name for name in OTHERS if name in offered]
     judged = positions if advice.can_judge(rules) else []
-    # Both load their compiled code, before the clock runs.
-    judge(positions[:1], 0.0)
-    for opening in judged[:1]:
-        advice.chance(opening)
+    chances = [advice.chance(opening) for opening in judged[:1]]  # loads before the clock runs
     started = time.perf_counter()
 
     def left(share: float = 1.0) -> float:
@@ -169,13 +164,14 @@ def review_game(record: Record, seconds: float = 20.0) -> Reviewed:
         return started + share * seconds - time.perf_counter()
 
     # The solver may take all the time there is, so the chances come first.
-    chances = [advice.chance(each) if left(0.5) > 0 else None for each in judged]
+    chances += [advice.chance(each) if left(0.5) > 0 else None for each in judged[1:]]
     verdicts = judge(positions, left())
     game = Reviewed(record.player or "a game", positions, moves, idle, chances, verdicts, {}, {})
     at = game.losing_move
     if at is not None:
         alternatives = verdicts_after_moves(positions[at], left(0.9))
         game.alternatives = alternatives | {record.moves[at]: LOST}
+        able = [name for name in OTHERS if name in advice.advisers(rules)]
         past = [*zip(positions[:at], moves[:at], strict=True)]
         chosen = {name: advice.choose(name, positions[at], past) for name in able if left() > 0}
         game.others = {name: move.text for name, move in chosen.items() if move}

@@ -19,12 +19,7 @@ from rich.progress import BarColumn, TextColumn, TimeElapsedColumn, TimeRemainin
 from four_seasons_env.agents import training
 from four_seasons_env.engine.deals import TRAIN_FROM, VALIDATION
 from four_seasons_env.experiments import folders
-from four_seasons_env.experiments.command_line import (
-    Flags,
-    check_stored_seed,
-    command,
-    progress_bar,
-)
+from four_seasons_env.experiments.command_line import Run, check_stored_seed, command, progress_bar
 from four_seasons_env.experiments.monitor import Clock, Monitor, validate
 from four_seasons_env.experiments.play import own_generators
 from four_seasons_env.experiments.workers import Workers, started_pool
@@ -33,7 +28,7 @@ from four_seasons_env.schemas import fitting
 
 
 @dataclass
-class Train(Flags):
+class Train(Run):
     """Train a learning agent."""
 
     out: Path

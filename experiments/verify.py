@@ -20,7 +20,7 @@ import tyro
 from four_seasons_env.engine.moves import find_move
 from four_seasons_env.engine.repeats import mask_after
 from four_seasons_env.experiments import blocks, comparison
-from four_seasons_env.experiments.command_line import Flags, command, one_line, progress_bar
+from four_seasons_env.experiments.command_line import Run, command, one_line, progress_bar
 from four_seasons_env.experiments.tables import print_table
 from four_seasons_env.game import MAX_MOVES
 from four_seasons_env.records import Record, RecordError, parse_record, read_lines
@@ -34,7 +34,7 @@ _KEY = ["rules", "agent", "play", "train_seed"]
 
 
 @dataclass
-class Verify(Flags):
+class Verify(Run):
     """Replay the games of a comparison and compare them with its results."""
 
     folder: tyro.conf.Positional[Path]

@@ -4,12 +4,10 @@ A `Pool` lives as long as a run and gets many small tasks whose return values it
 load and compile only once.
 """
 
-import errno
 import importlib
 import logging
 import os
 import platform
-import shutil
 import signal
 import threading
 import time
@@ -18,7 +16,6 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import BrokenExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Literal, TypeVar
 
 from joblib import Parallel, delayed, effective_n_jobs, parallel_config
@@ -29,9 +26,6 @@ from four_seasons_env.experiments.command_line import STOPS
 T = TypeVar("T")
 
 _MODULES = {"loky": "joblib", "dask": "distributed", "ray": "ray"}
-
-_SHARED = Path("/dev/shm")
-"""Shared memory on Linux, where workers wait for each other. In containers, it may be tiny."""
 
 _RESTARTED = "A worker stopped while some jobs were given to the executor"
 """Start of a warning of joblib. It restarts a worker whose memory has grown; nothing is lost."""
@@ -71,23 +65,11 @@ class Workers:
 
     @contextmanager
     def started(self) -> Iterator[None]:
-        """Let `joblib.Parallel` use these workers, once checked, within a block.
-
-        Raises:
-            OSError: naming the shared memory, where it has no room for workers.
-        """
+        """Let `joblib.Parallel` use these workers, once checked, within a block."""
         self.check()
         start = {"loky": _loky, "dask": _dask, "ray": _ray}[self.backend]
-        try:
-            with start(self):
-                yield
-        except OSError as error:
-            # That of a semaphore names no file.
-            is_named = error.errno != errno.ENOSPC or error.filename
-            if is_named or not _SHARED.is_dir() or shutil.disk_usage(_SHARED).free > 2**20:
-                raise
-            remedy = "no room for workers: enlarge it, or use --n-jobs 1"
-            raise OSError(errno.ENOSPC, remedy, str(_SHARED)) from None
+        with start(self):
+            yield
 
 
 @contextmanager
@@ -133,10 +115,9 @@ def _dask(workers: Workers) -> Iterator[None]:
             ).get_client()
         )
     except RuntimeError as error:
-        raise RuntimeError(
-            f"Dask did not start ({error}): its workers run a script again, so lines that start "
-            'them must be under `if __name__ == "__main__":`'
-        ) from None
+        # Each worker runs an unguarded script again, until it would start workers itself.
+        guard = 'call it in a script under `if __name__ == "__main__":`'
+        raise RuntimeError(f"Dask did not start ({error}): {guard}") from None
     with client:
         try:
             with parallel_config(backend="dask", n_jobs=n_jobs):

@@ -19,7 +19,7 @@ import pandas as pd
 
 from four_seasons_env.engine.deals import RANKS, TRAIN_FROM
 from four_seasons_env.experiments import blocks, comparison, folders
-from four_seasons_env.experiments.command_line import Flags, command, rule_set_names
+from four_seasons_env.experiments.command_line import Run, command, rule_set_names
 from four_seasons_env.experiments.workers import Workers
 from four_seasons_env.game import Game
 from four_seasons_env.solver import shorten, solve
@@ -33,7 +33,7 @@ solver's step that decided."""
 
 
 @dataclass
-class Census(Flags):
+class Census(Run):
     """Solve deals, and count those that can be won."""
 
     out: Path

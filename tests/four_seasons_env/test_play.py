@@ -259,7 +259,7 @@ class Faulty:
         self.answer = answer
 
     def act(self, games, masks, rng):
-        return [{"x": 1}[self.answer]] if self.answer == "y" else [self.answer]
+        return [self.answer + 0]
 
 
 @pytest.mark.parametrize(
@@ -268,7 +268,7 @@ class Faulty:
         ("-1", "must choose by the masks, not move -1"),
         ("1000000", "must choose by the masks, not move 1000000"),
         ("0.5", "must return integers of shape (1,), not float64"),
-        ('"y"', "failed: KeyError: 'y'"),
+        ('"y"', "failed: TypeError: "),
     ],
 )
 def test_answers_of_agents_are_checked(client, answer, reason):
