@@ -164,6 +164,16 @@ def as_actions(answer: Any, count: int, name: str) -> NDArray[np.int64]:
     return actions.astype(np.int64)
 
 
+def check_masks(masks: NDArray[Any], games: int, moves: int) -> None:
+    """Check the shape of masks before compiled code reads them.
+
+    Raises:
+        ValueError: for another shape than (games, moves).
+    """
+    if np.shape(masks) != (games, moves):
+        raise ValueError(f"masks must be of shape {(games, moves)}, not {np.shape(masks)}")
+
+
 def bundled_weights(agent: str, rules: str) -> Path:
     """The folder of the weights of the project for an agent and a rule set, which may not exist."""
     return Path(__file__).with_name("weights") / agent / file_name(rules)

@@ -104,11 +104,17 @@ def observation_length(rules: Rules, observation: str) -> int:
 
 
 def observation_space(rules: Rules, observation: str) -> gym.spaces.Box:
-    """The space of an observation."""
+    """The space of an observation; that of `places` names its `rules`.
+
+    Rule sets with equal spaces may still number their moves differently. A policy that is made for
+    a space, as in Stable-Baselines3, finds its rule set there.
+    """
     high = largest_counts(rules, observation)
-    if observation == "places":
-        return gym.spaces.Box(np.zeros_like(high), high, dtype=np.uint8)
-    return gym.spaces.Box(0.0, 1.0, high.shape, np.float32)
+    if observation != "places":
+        return gym.spaces.Box(0.0, 1.0, high.shape, np.float32)
+    space = gym.spaces.Box(np.zeros_like(high), high, dtype=np.uint8)
+    space.rules = rules  # type: ignore[attr-defined]
+    return space
 
 
 SHOWN = np.dtype([("top", "u1", (13,)), ("level", "u1", (4,))], align=True)

@@ -39,6 +39,7 @@ from four_seasons_env.arguments import check_integers, nearest
 from four_seasons_env.engine.jit import jit
 from four_seasons_env.engine.kernel import compile_rules, legal, new_masks, play
 from four_seasons_env.engine.moves import find_move
+from four_seasons_env.engine.validation import check_games
 from four_seasons_env.files import expanded
 from four_seasons_env.game import Game
 from four_seasons_env.rules import Rules
@@ -152,7 +153,10 @@ def play_through(
 
     Raises:
         TypeError: for moves that are not integers.
+        InvalidGame: if it is not a position of the rule set.
+        ValueError: if there are several.
     """
+    check_games(games.reshape(1), rules)
     words, masks = new_masks(1, rules)
     numbers = check_integers("moves", moves, len(moves))
     played, goes_on = _play_through(games, compile_rules(rules), numbers, words, masks)

@@ -24,11 +24,31 @@ from sb3_contrib.common.maskable.policies import MaskableMultiInputActorCriticPo
 from stable_baselines3.common.torch_layers import BaseFeaturesExtractor
 from torch import nn
 
-from four_seasons_env.agents.network.module import PositionNetwork
+from four_seasons_env.agents.network.module import PositionNetwork, as_whole
+from four_seasons_env.positions.features import pile_count, row_length
+
+UNUSED = frozenset(("net_arch", "activation_fn"))
+"""Arguments of sb3-contrib's policies that would have no effect on this one."""
 
 
 class CandidatePolicy(MaskableMultiInputActorCriticPolicy):
-    """See the module. The arguments are those of Stable-Baselines3's policies."""
+    """See the module. The arguments are those of Stable-Baselines3's policies.
+
+    Raises:
+        TypeError: for an argument without effect, or a features extractor of another kind.
+    """
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        for name in sorted(kwargs.keys() & UNUSED):
+            raise TypeError(
+                f"CandidatePolicy has no {name!r}: choose its layers by "
+                'policy_kwargs={"features_extractor_kwargs": {"widths": ...}}'
+            )
+        super().__init__(*args, **kwargs)
+
+    def _get_constructor_parameters(self) -> dict[str, Any]:
+        every = super()._get_constructor_parameters()
+        return {name: each for name, each in every.items() if name not in UNUSED}
 
     def extract_features(self, obs: Any, features_extractor: Any = None) -> Any:
         """The encoded candidates. Unlike in SB3, integers stay integers and nothing is scaled."""
@@ -49,8 +69,7 @@ class CandidatePolicy(MaskableMultiInputActorCriticPolicy):
         distribution = self._get_action_dist_from_latent(heads.forward_actor(encoded))
         if action_masks is not None:
             distribution.apply_masking(action_masks)
-        values = heads.value(encoded[..., :-1]).squeeze(-1)
-        values = values.gather(1, actions.long().reshape(-1, 1))
+        values = heads.values(encoded).gather(1, actions.long().reshape(-1, 1))
         return values, distribution.log_prob(actions), distribution.entropy()
 
     def _build_mlp_extractor(self) -> None:
@@ -95,15 +114,14 @@ class TableEncoder(BaseFeaturesExtractor):
     def __init__(
         self, observation_space: spaces.Dict, widths: Sequence[int] = (64, 32, 64, 32)
     ) -> None:
-        if (
-            not isinstance(observation_space, spaces.Dict)
-            or observation_space["observation"].dtype != np.int16
-        ):
+        parts = getattr(observation_space, "spaces", {"observation": observation_space})
+        rows = parts["observation"]
+        candidates, slots = rows.shape if rows.dtype == np.int16 else (0, 0)
+        if slots == 0 or slots != row_length(pile_count(slots)):
             raise ValueError(
                 'TableEncoder needs FourSeasonsNextDeal-v0 with observation="features", not '
                 f"observations of {observation_space}"
             )
-        (candidates,) = observation_space["action_mask"].shape or ()
         super().__init__(observation_space, candidates * (widths[-1] + 1))
         self.width = widths[-1]
         self.network = PositionNetwork(widths)
@@ -112,9 +130,8 @@ class TableEncoder(BaseFeaturesExtractor):
         """See the class."""
         is_candidate = observations["action_mask"] != 0
         decisions, places = is_candidate.nonzero(as_tuple=True)
-        positions = observations["observation"]
-        if positions.is_floating_point():  # Stable-Baselines3 converts some of them
-            positions = positions.to(torch.int16)
+        # Stable-Baselines3 keeps some of them as floats.
+        positions = as_whole(observations["observation"], torch.int16)
         rows = decisions * positions.shape[1] + places
         encoded = self.network.encode(positions.flatten(0, 1), decisions, rows)
         out = encoded.new_zeros(*is_candidate.shape, self.width + 1)
@@ -135,22 +152,27 @@ class CandidateHeads(nn.Module):
 
     def forward(self, encoded: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """Log-odds of shape (n, K) and values of shape (n, 1)."""
-        scores = self.score(encoded[..., :-1]).squeeze(-1)
+        scores = self.forward_actor(encoded)
         return scores, self._mean_value(encoded, scores)
 
     def forward_actor(self, encoded: torch.Tensor) -> torch.Tensor:
-        """Log-odds of shape (n, K)."""
-        scores: torch.Tensor = self.score(encoded[..., :-1]).squeeze(-1)
+        """Log-odds of shape (n, K); float32, also where autocast makes the layers bfloat16."""
+        scores: torch.Tensor = self.score(encoded[..., :-1]).squeeze(-1).float()
         return scores
 
     def forward_critic(self, encoded: torch.Tensor) -> torch.Tensor:
         """Values of shape (n, 1)."""
         return self._mean_value(encoded, self.forward_actor(encoded))
 
+    def values(self, encoded: torch.Tensor) -> torch.Tensor:
+        """The value of each candidate, of shape (n, K); float32."""
+        values: torch.Tensor = self.value(encoded[..., :-1]).squeeze(-1).float()
+        return values
+
     def _mean_value(self, encoded: torch.Tensor, scores: torch.Tensor) -> torch.Tensor:
         """The candidates' values, weighted by the probability that each is chosen; shape (n, 1)."""
         is_candidate = encoded[..., -1] != 0
-        values = self.value(encoded[..., :-1]).squeeze(-1)
+        values = self.values(encoded)
         weights = scores.detach().masked_fill(~is_candidate, -1e9).softmax(dim=-1)
         mean: torch.Tensor = (weights * values).sum(dim=-1, keepdim=True)
         return mean

@@ -17,7 +17,14 @@ from sb3_contrib.common.maskable.distributions import MaskableDistribution
 from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
 
 from four_seasons_env.agents.network.places import MoveNetwork
+from four_seasons_env.engine.moves import all_moves
+from four_seasons_env.observations import observation_space as space_of
 from four_seasons_env.rules import Rules, get_rules
+
+UNUSED = frozenset(
+    ("net_arch", "activation_fn", "features_extractor_class", "features_extractor_kwargs")
+)
+"""Arguments of sb3-contrib's policies that would have no effect on this one."""
 
 Masks = np.ndarray[Any, Any] | torch.Tensor | None
 
@@ -29,12 +36,14 @@ class MovePolicy(MaskableActorCriticPolicy):
         observation_space: of an environment of moves with `observation="places"`.
         action_space: its moves.
         lr_schedule: the learning rate.
-        rules: its rule set.
+        rules: its rule set. None: the one that the observation space names
+            (`four_seasons_env.observations.observation_space`), else four-seasons.
         layers: see `MoveNetwork`.
-        **kwargs: other arguments of the policies of sb3-contrib.
+        **kwargs: `optimizer_class` and `optimizer_kwargs`, as for the policies of sb3-contrib.
 
     Raises:
-        ValueError: for another space.
+        ValueError: for spaces that are not those of the rule set.
+        TypeError: for another argument.
     """
 
     def __init__(
@@ -42,26 +51,29 @@ class MovePolicy(MaskableActorCriticPolicy):
         observation_space: spaces.Space[Any],
         action_space: spaces.Space[Any],
         lr_schedule: Any,
-        rules: str | Rules = "four-seasons",
+        rules: str | Rules | None = None,
         layers: Sequence[int] = (128, 64, 32),
         **kwargs: Any,
     ) -> None:
-        known = get_rules(rules)
-        slots = 2 * known.cards + 3
-        if observation_space.dtype != "uint8" or observation_space.shape != (slots,):
+        for name in sorted(kwargs.keys() & UNUSED):
+            raise TypeError(f"MovePolicy has no {name!r}: choose its units by `layers`")
+        found: Any = getattr(observation_space, "rules", "four-seasons")
+        known = get_rules(found if rules is None else rules)
+        needed, moves = space_of(known, "places"), len(all_moves(known))
+        if (observation_space, action_space) != (needed, spaces.Discrete(moves)):
             raise ValueError(
-                f'MovePolicy needs observation="places" of {known.name!r}, uint8 of shape '
-                f"({slots},), not {observation_space}"
+                f'MovePolicy needs observation="places" of {known.name!r}, {needed.dtype} of shape '
+                f"{needed.shape} with {moves} moves, not {observation_space.dtype} of shape "
+                f"{observation_space.shape} with {action_space}: choose other rules by "
+                'policy_kwargs={"rules": ...}'
             )
-        assert isinstance(action_space, spaces.Discrete)
-        self._rules, self._layers, self._moves = known, list(layers), int(action_space.n)
+        self._rules, self._layers, self._moves = known, list(layers), moves
         super().__init__(observation_space, action_space, lr_schedule, **kwargs)
 
     def _get_constructor_parameters(self) -> dict[str, Any]:
-        return super()._get_constructor_parameters() | {
-            "rules": self._rules,
-            "layers": self._layers,
-        }
+        own = {"rules": self._rules, "layers": self._layers}
+        every = super()._get_constructor_parameters() | own
+        return {name: each for name, each in every.items() if name not in UNUSED}
 
     def _build(self, lr_schedule: Any) -> None:
         self.network = MoveNetwork(self._rules, self._layers)

@@ -17,6 +17,7 @@ import torch
 from numpy.typing import NDArray
 from torch import nn
 
+from four_seasons_env.agents.network.checks import UNSCALED, check_array
 from four_seasons_env.agents.network.evaluation import widths_of
 from four_seasons_env.agents.network.sums import (
     Candidates,
@@ -25,10 +26,11 @@ from four_seasons_env.agents.network.sums import (
     Widths,
     backward,
     forward,
+    largest_rows,
     new_sums,
     slot_map_of,
 )
-from four_seasons_env.positions.features import TABLES
+from four_seasons_env.positions.features import TABLES, pile_count, row_length
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -42,6 +44,14 @@ def _threads() -> ThreadPoolExecutor:
 def _mapped(function: Callable[[T], R], parts: Sequence[T]) -> Iterable[R]:
     """The values of a function, in order; of several parts, computed by threads."""
     return map(function, parts) if len(parts) == 1 else _threads().map(function, parts)
+
+
+def _check(rows: NDArray[Any], decisions: NDArray[Any], chosen: NDArray[Any]) -> None:
+    """Check the arguments of `SumRows` before compiled code uses their values as indices."""
+    slots = row_length(pile_count(rows.shape[-1]))
+    check_array("chosen", chosen, (np.int64,), (None,), len(rows) - 1)
+    check_array("decisions", decisions, (np.int64,), chosen.shape)
+    check_array("rows", rows, (np.int16,), (None, slots), largest_rows(slots), chosen)
 
 
 class SumRows(torch.autograd.Function):
@@ -68,9 +78,10 @@ class SumRows(torch.autograd.Function):
             *tables: suits, piles, game and pairs.
         """
         shapes, device = [each.shape for each in tables], tables[0].device
-        weights = Tables(*(each.detach().cpu().numpy().ravel() for each in tables))
+        weights = Tables(*(each.detach().cpu().float().numpy().ravel() for each in tables))
         slot_map = slot_map_of(rows.shape[1], Widths(*(shape[1] for shape in shapes)))
         arrays = [each.cpu().numpy() for each in (rows, decisions, chosen)]
+        _check(*arrays)
         pooled = np.empty((len(chosen), sum(slot_map.widths)), np.float32)
         first, _, width = slot_map.blocks[-1]
         above = np.empty((len(chosen), first + width), np.bool_)
@@ -85,13 +96,13 @@ class SumRows(torch.autograd.Function):
         places = [slice(at, at + size) for at in range(0, len(chosen), size)]
         summed = list(_mapped(sum_part, places))
         ctx.saved = summed, slot_map, above, shapes, device
-        return torch.from_numpy(pooled).to(device)
+        return torch.from_numpy(pooled).to(tables[0])
 
     @staticmethod
     def backward(ctx: Any, *slopes: torch.Tensor) -> Any:
         """The gradients of the tables."""
         summed, slot_map, above, shapes, device = ctx.saved
-        slope = slopes[0].contiguous().cpu().numpy()
+        slope = slopes[0].float().contiguous().cpu().numpy()
 
         def sum_part(part: tuple[slice, Candidates, Sums]) -> list[NDArray[np.float32]]:
             place, candidates, sums = part
@@ -110,6 +121,20 @@ class SumRows(torch.autograd.Function):
 _SCALES = {"suits": 0.15, "piles": 0.3, "game": 0.15, "pairs": 0.0}
 """Scales of the first weights. Each sum then starts at about unit size: about thirty rows for a
 suit, six for a pile and thirty for the game."""
+
+
+def as_whole(observations: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
+    """Observations as whole numbers of a dtype, on the CPU; libraries keep some as floats.
+
+    Raises:
+        ValueError: for other numbers.
+    """
+    whole = observations.to("cpu", dtype)
+    if observations.dtype != dtype and not torch.equal(whole.to(observations), observations):
+        raise ValueError(
+            f"observations must be whole numbers from the environment, not scaled: use {UNSCALED}"
+        )
+    return whole
 
 
 class PositionNetwork(nn.Module):

@@ -15,7 +15,10 @@ import torch
 from numpy.typing import NDArray
 from torch import nn
 
+from four_seasons_env.agents.network.checks import check_array
+from four_seasons_env.agents.network.module import as_whole
 from four_seasons_env.agents.network.rows import (
+    MOST_ROWS,
     MOVE_ROWS,
     ROWS,
     add_move_slopes,
@@ -26,6 +29,7 @@ from four_seasons_env.agents.network.rows import (
     score_moves,
     sum_rows,
 )
+from four_seasons_env.engine.moves import all_moves
 from four_seasons_env.rules import Rules
 
 
@@ -36,15 +40,16 @@ class _SumRows(torch.autograd.Function):
     def forward(ctx: Any, rows: torch.Tensor, table: torch.Tensor) -> torch.Tensor:
         """The sums, float32 of shape (n, width), of rows, int16 of shape (n, MOST_ROWS)."""
         ctx.rows, ctx.shape = rows.numpy(), table.shape
-        sums = torch.empty(len(rows), table.shape[1])
-        sum_rows(ctx.rows, table.detach().numpy(), sums.numpy())
-        return sums
+        check_array("rows", ctx.rows, (np.int16,), (None, MOST_ROWS), ROWS - 1)
+        sums = torch.empty(len(rows), table.shape[1], dtype=torch.float32)
+        sum_rows(ctx.rows, _as_array(table), sums.numpy())
+        return sums.to(table.dtype)
 
     @staticmethod
     def backward(ctx: Any, *slopes: torch.Tensor) -> Any:
         """The gradient of the table."""
-        gradient = torch.zeros(ctx.shape)
-        add_slopes(ctx.rows, slopes[0].contiguous().numpy(), gradient.numpy())
+        gradient = torch.zeros(ctx.shape, dtype=torch.float32)
+        add_slopes(ctx.rows, _as_array(slopes[0]), gradient.numpy())
         return None, gradient
 
 
@@ -56,9 +61,9 @@ class _ScoreMoves(torch.autograd.Function):
         ctx: Any, marked: torch.Tensor, rows: torch.Tensor, *inputs: torch.Tensor
     ) -> torch.Tensor:
         """The scores, float32 of shape (m,); the inputs are hidden, table and weights."""
-        hidden, table, weights = (each.detach().contiguous().numpy() for each in inputs)
+        hidden, table, weights = map(_as_array, inputs)
         ctx.arguments = hidden, marked.numpy(), rows.numpy(), table, weights
-        scores = torch.empty(len(marked))
+        scores = torch.empty(len(marked), dtype=torch.float32)
         score_moves(*ctx.arguments, scores.numpy())
         return scores
 
@@ -67,8 +72,14 @@ class _ScoreMoves(torch.autograd.Function):
         """The gradients of the inputs."""
         hidden, _, _, table, weights = ctx.arguments
         gradients = tuple(np.zeros_like(each) for each in (hidden, table, weights))
-        add_move_slopes(*ctx.arguments, slopes[0].contiguous().numpy(), gradients)
+        add_move_slopes(*ctx.arguments, _as_array(slopes[0]), gradients)
         return None, None, *map(torch.from_numpy, gradients)
+
+
+def _as_array(tensor: torch.Tensor) -> NDArray[np.float32]:
+    """A tensor for compiled code: float32, also where torch uses another dtype."""
+    array: NDArray[np.float32] = tensor.detach().float().contiguous().numpy()
+    return array
 
 
 class PlacesEncoder(nn.Module):
@@ -85,7 +96,12 @@ class PlacesEncoder(nn.Module):
             self.table[0] = 0
 
     def forward(self, rows: torch.Tensor) -> torch.Tensor:
-        """The sums, float32 of shape (n, width), of rows as `rows_of` returns them."""
+        """The sums, float32 of shape (n, width), of rows as `rows_of` returns them.
+
+        Raises:
+            TypeError: on the CPU, for rows that are not int16.
+            ValueError: on the CPU, for another shape, or rows that the table does not have.
+        """
         if self.table.device.type == "cpu":
             sums: torch.Tensor = _SumRows.apply(rows, self.table)  # type: ignore[no-untyped-call]
             return sums
@@ -127,8 +143,12 @@ class MoveNetwork(nn.Module):
         Args:
             places: observations of shape (n, slots).
             masks: bool of shape (n, A); the scores of other moves are -1e8.
+
+        Raises:
+            TypeError: for masks of another dtype.
+            ValueError: for observations of other rules, or scaled, or another shape.
         """
-        observed: NDArray[np.uint8] = places.to("cpu", torch.uint8).contiguous().numpy()
+        observed: NDArray[np.uint8] = as_whole(places, torch.uint8).contiguous().numpy()
         rows = rows_of(observed, self.rules)
         moves = move_rows_of(observed, masks.cpu().contiguous().numpy(), self.rules)
         return self.score_rows(torch.from_numpy(rows), torch.from_numpy(moves), masks)
@@ -142,9 +162,17 @@ class MoveNetwork(nn.Module):
             rows: int16 of shape (n, MOST_ROWS), as `rows_of` returns them.
             moves: int16 of shape (n, A, 4), as `move_rows_of` returns them.
             masks: bool of shape (n, A).
+
+        Raises:
+            TypeError: on the CPU, for other dtypes.
+            ValueError: on the CPU, for other shapes, or rows that the tables do not have.
         """
         device = self.score.device
         rows, moves, masks = rows.to(device), moves.to(device), masks.to(device)
+        if device.type == "cpu":
+            shape = (len(rows), len(all_moves(self.rules)))
+            check_array("masks", masks.numpy(), (np.bool_, np.int8), shape)
+            check_array("moves", moves.numpy(), (np.int16,), (*shape, 4), MOVE_ROWS - 1)
         hidden = self.dense(torch.relu_(self.encoder(rows)))
         values = self.value(torch.relu(hidden[:, self.units :])).squeeze(1).float()
         mine, marked = hidden[:, : self.units], masks.flatten().nonzero().squeeze(1)
@@ -154,7 +182,7 @@ class MoveNetwork(nn.Module):
             sums = _sums(moves.view(-1, 4).index_select(0, marked), self.moves)
             sums = sums + mine.index_select(0, marked // masks.shape[1])
             each = (torch.relu(sums) @ self.score).float()  # autocast may have made it bfloat16
-        scores = torch.full((masks.numel(),), -1e8, device=device)
+        scores = torch.full((masks.numel(),), -1e8, dtype=torch.float32, device=device)
         return scores.index_copy(0, marked, each).view(masks.shape), values
 
 

@@ -32,26 +32,35 @@ Rows of a move:
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from four_seasons_env.agents.network.checks import check_array
 from four_seasons_env.agents.policy_files import PolicyFileError
 from four_seasons_env.engine.deals import NO_CARD
 from four_seasons_env.engine.jit import internal, jit
 from four_seasons_env.engine.kernel import compile_rules
-from four_seasons_env.engine.moves import FOUNDATION, STOCK, WASTE
-from four_seasons_env.observations import IN_FOUNDATION, IN_PILES, IN_STOCK, IN_WASTE
+from four_seasons_env.engine.moves import FOUNDATION, STOCK, WASTE, all_moves
+from four_seasons_env.observations import (
+    IN_FOUNDATION,
+    IN_PILES,
+    IN_STOCK,
+    IN_WASTE,
+    largest_counts,
+)
 from four_seasons_env.rules import Rules
 
-# What a card lies on or in. On a card: LIES_ON + the suit of that card.
+# What a card lies on or in. On a card: _ON + the suit of that card.
 _UP, _WASTE, _BOTTOM, _ON, _RESERVE = 1, 2, 3, 4, 8
 _STATES, _COVERS = 9, 8
 _STEPS = np.array([0, 1, 2, 3, 4, 5, 6, 7, 8, 8, 9, 9, 9, *[10] * 5, *[11] * 35])
 """The step of a number of cards, 0 to 52: exact for few cards."""
 _STEP_COUNT = 12
+_LAYERS = NO_CARD + 2
 _LANES = 16
 
 _STATE = 1  # the first row of each part of the table; row 0 is none
@@ -110,8 +119,15 @@ def rows_of(
         places: uint8 of shape (n, slots).
         rules: of the observations.
         out: the array to write into; None: a new one.
+
+    Raises:
+        TypeError: for arrays of other dtypes.
+        ValueError: for arrays of other shapes, or observations of other rules.
     """
-    rows = np.empty((len(places), MOST_ROWS), np.int16) if out is None else out
+    _check_places(places, rules)
+    shape = (len(places), MOST_ROWS)
+    rows = np.empty(shape, np.int16) if out is None else out
+    check_array("out", rows, (np.int16,), shape)
     rows[:] = 0
     _write_rows(places, compile_rules(rules), rows)
     return rows
@@ -130,16 +146,36 @@ def move_rows_of(
         masks: (n, A).
         rules: of both.
         out: the array to write into; None: a new one.
+
+    Raises:
+        TypeError: for arrays of other dtypes.
+        ValueError: for arrays of other shapes, or observations of other rules.
     """
-    rows = np.empty((*masks.shape, 4), np.int16) if out is None else out
+    _check_places(places, rules)
+    shape = (len(places), len(all_moves(rules)))
+    check_array("masks", masks, (np.int8, np.bool_), shape)
+    rows = np.empty((*shape, 4), np.int16) if out is None else out
+    check_array("out", rows, (np.int16,), (*shape, 4))
     rows[:] = 0
     _write_move_rows(places, masks.view(np.int8), compile_rules(rules), rows)
     return rows
 
 
+_largest = functools.cache(largest_counts)
+
+
+def _check_places(places: NDArray[np.uint8], rules: Rules) -> None:
+    """Check observations. Any bytes that pass are safe, also where cards contradict each other."""
+    largest = _largest(rules, "places")
+    check_array("places", places, (np.uint8,), (None, len(largest)), largest)
+
+
 @internal
 def _read_layers(where, counts, rule, at):
-    """Write the card at each place under a number of cards, or none: (P + 1, 53), waste last."""
+    """Write the card at each place under a number of cards, or none: (P + 1, _LAYERS), waste last.
+
+    The last layer stays empty: no card lies under more than 52 others.
+    """
     flat = at.ravel()
     for i in range(len(flat)):
         flat[i] = NO_CARD
@@ -163,7 +199,7 @@ def _write_rows(places, rules, rows):
     """`rows_of` for rows that are all 0."""
     rule = rules[0]
     cards, piles = rule.cards, rule.piles
-    at = np.empty((piles + 1, 53), np.uint8)
+    at = np.empty((piles + 1, _LAYERS), np.uint8)
     for i in range(len(places)):
         where, counts, out = places[i, :cards], places[i, cards : 2 * cards], rows[i]
         _read_layers(where, counts, rule, at)
@@ -201,7 +237,7 @@ def _write_rows(places, rules, rows):
 def _write_move_rows(places, masks, rules, rows):
     """`move_rows_of` for rows that are all 0."""
     rule = rules[0]
-    at = np.empty((rule.piles + 1, 53), np.uint8)
+    at = np.empty((rule.piles + 1, _LAYERS), np.uint8)
     for i in range(len(places)):
         where, counts = places[i, : rule.cards], places[i, rule.cards : 2 * rule.cards]
         _read_layers(where, counts, rule, at)

@@ -17,8 +17,11 @@ from numpy.typing import NDArray
 
 from four_seasons_env.engine.jit import jit
 from four_seasons_env.positions.features import (
+    GAME_ROWS,
     GAME_SLOTS,
     PILE_FEATURES,
+    PILE_ROWS,
+    SUIT_ROWS,
     SUIT_SLOTS,
     WASTE_SLOTS,
     pair_row,
@@ -74,6 +77,12 @@ def slot_map_of(slots: int, widths: Widths) -> SlotMap:
             at += width
     ends = (4 * SUIT_SLOTS, len(first) - GAME_SLOTS, len(first))
     return SlotMap((a, b, c), ends, np.array(first), np.array(blocks))
+
+
+def largest_rows(slots: int) -> NDArray[np.int64]:
+    """The largest number in each slot of a row, int64 of shape (slots,)."""
+    lengths = (4 * SUIT_SLOTS, pile_count(slots) * PILE_FEATURES, GAME_SLOTS, WASTE_SLOTS)
+    return np.repeat([SUIT_ROWS, PILE_ROWS, GAME_ROWS, WASTE_SLOTS], lengths)
 
 
 class Sums(NamedTuple):

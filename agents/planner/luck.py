@@ -33,6 +33,7 @@ from four_seasons_env.arguments import nearest
 from four_seasons_env.engine.jit import jit
 from four_seasons_env.engine.kernel import sort_unseen
 from four_seasons_env.engine.moves import Move
+from four_seasons_env.engine.validation import check_games
 from four_seasons_env.game import Game
 from four_seasons_env.positions.search import WON, may_stop, new_search
 from four_seasons_env.rules import RULES, Rules
@@ -98,16 +99,22 @@ class LuckMeter:
                 f"the luck of {rules.name!r} cannot be measured, because there is no planner for "
                 f"it: {nearest(rules.name, have)}"
             )
+        self._rules = rules
         self._evaluator = new_evaluator(rules, read_planner(folder, rules)[1])
         self._search = new_search(rules, max(_LIMITS.positions, _LIMITS.ending_positions))
         digest = hashlib.sha256((folder / WEIGHTS_FILE).read_bytes()).hexdigest()
         self.name = f"{_NAME}, {digest[:8]}"
 
     def worth(self, games: NDArray[Any]) -> NDArray[np.float64]:
-        """W of positions, GAME (n,); the order of their unseen cards does not matter."""
-        values: NDArray[np.float64] = worth_all(
-            games.copy(), self._evaluator, self._search, _LIMITS
-        )
+        """W of positions, GAME (n,); the order of their unseen cards does not matter.
+
+        Raises:
+            InvalidGame: if one is not a position of the rule set.
+        """
+        check_games(games, self._rules)
+        # A copy, because the search sorts unseen cards in place.
+        own = games.copy()
+        values: NDArray[np.float64] = worth_all(own, self._evaluator, self._search, _LIMITS)
         return values
 
     def measure(self, start: Game, moves: Iterable[Move | str | int]) -> Luck:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from four_seasons_env.agents.registry import check_masks
 from four_seasons_env.engine.deals import NO_CARD
 from four_seasons_env.engine.jit import inlined, jit
 from four_seasons_env.engine.kernel import compile_rules, legal, new_masks, play
@@ -93,6 +94,7 @@ class GreedyAgent:
         self, games: NDArray[Any], masks: NDArray[np.int8], rng: np.random.Generator
     ) -> NDArray[np.int64]:
         """The first legal move of the list in each game; deterministic."""
+        check_masks(masks, len(games), self._mask.shape[1])
         moves = np.zeros(len(games), np.int64)
         _greedy_moves(games, self._rule, masks, moves)
         return moves

@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from four_seasons_env.agents.registry import check_masks
 from four_seasons_env.agents.scripted.greedy import MOST_IDLE, beside_the_piles
 from four_seasons_env.engine.deals import NO_CARD
 from four_seasons_env.engine.jit import jit
@@ -256,6 +257,7 @@ class HeuristicAgent:
         self, games: NDArray[Any], masks: NDArray[np.int8], rng: np.random.Generator
     ) -> NDArray[np.int64]:
         """The best move in each game; deterministic."""
+        check_masks(masks, len(games), self._mask.shape[1])
         actions = np.zeros(len(games), np.int64)
         _choose_all(games, self._rule, masks, self._weights, self._buffers, actions)
         return actions

@@ -95,6 +95,11 @@ def test_a_policy_reads_candidates_separately() -> None:
         second = policy.get_distribution(moved, masks[:, order]).distribution.probs
         torch.testing.assert_close(first[:, order], second, rtol=1e-4, atol=1e-5)
         assert (first[~torch.from_numpy(masks)] == 0).all()
+        with torch.autocast("cpu", torch.bfloat16):
+            assert policy(seen, action_masks=masks)[1].dtype == torch.float32
+        for wrong in (seen["observation"] / 3, seen["observation"] - 500):
+            with pytest.raises(ValueError, match=r"VecNormalize|rows\[0, 0\] must be 0 to 448"):
+                policy(seen | {"observation": wrong}, action_masks=masks)
         values = policy.predict_values(seen)
         torch.testing.assert_close(values, policy.predict_values(moved), rtol=1e-4, atol=1e-5)
         # The value of a decision: the candidates' values, weighed by how likely each is chosen.

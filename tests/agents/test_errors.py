@@ -11,6 +11,7 @@ import pytest
 from four_seasons_env.agents import make_agent, policy
 from four_seasons_env.agents.learned.ppo import MaskablePpoSettings
 from four_seasons_env.agents.names import read_options
+from four_seasons_env.agents.network.rows import move_rows_of, rows_of
 from four_seasons_env.agents.planner.chances import Judge
 from four_seasons_env.agents.planner.luck import LuckMeter
 from four_seasons_env.agents.policy_files import (
@@ -23,8 +24,11 @@ from four_seasons_env.agents.policy_files import (
 from four_seasons_env.agents.registry import PLAYS, AnswerError
 from four_seasons_env.agents.training import get_learner, make_settings
 from four_seasons_env.engine.deals import TRAIN_FROM
+from four_seasons_env.engine.validation import InvalidGame
 from four_seasons_env.experiments.play import play_deals
 from four_seasons_env.experiments.players import find_players
+from four_seasons_env.games import Games
+from four_seasons_env.records import play_through
 from four_seasons_env.rules import RULES
 from tests.agents.players import HERE, Floats, plain
 from tests.agents.policies import (
@@ -115,7 +119,7 @@ def with_nan(folder: Path) -> None:
     make_agent(f"maskable_ppo:{folder}")
 
 
-def sb3_model(name: str, next_deal: bool, observation: str, extractor: str = "") -> Call:
+def sb3_model(name: str, next_deal: bool, observation: str, **options: Any) -> Call:
     """A model of Stable-Baselines3 on an environment that does not suit it."""
 
     def make(_: Path) -> None:
@@ -127,7 +131,8 @@ def sb3_model(name: str, next_deal: bool, observation: str, extractor: str = "")
 
         kind = {"moves": MovePolicy, "candidates": CandidatePolicy}[name]
         env = sb3.FourSeasonsNextDealVecEnv if next_deal else sb3.FourSeasonsVecEnv
-        options = {"features_extractor_class": TableEncoder} if extractor else None
+        if options.pop("table", False):
+            options["features_extractor_class"] = TableEncoder
         MaskablePPO(kind, env(2, observation=observation), policy_kwargs=options)
 
     return make
@@ -240,9 +245,25 @@ FILES = [
         "did you mean 'four-seasons'",
     ),
 ]
+BYTES, MARKED = np.full((2, 107), 8, np.uint8), np.ones((2, 500), np.int8)
+GREEDY: Any = make_agent("greedy")
+GAMES = Games("four-seasons(ranks=5)", 2).records
+ARRAYS = [  # compiled code would read or write outside of its arrays
+    (lambda _: rows_of(BYTES, DEFAULT), ValueError, r"places\[0, 0\] must be 0 to 7, not 8"),
+    (lambda _: rows_of(BYTES / 9, DEFAULT), TypeError, r"of float64; use .*\(norm_obs=False\)"),
+    (lambda _: rows_of(BYTES[:, 1:], DEFAULT), ValueError, r"shape \(n, 107\), not \(2, 106\)"),
+    (lambda _: rows_of(BYTES - 8, DEFAULT, np.empty((1, 9), np.int16)), ValueError, "out must be"),
+    (lambda _: move_rows_of(BYTES - 8, MARKED, DEFAULT), ValueError, r"masks must .*\(2, 32\)"),
+    (lambda _: GREEDY.act(GAMES, MARKED, None), ValueError, r"masks must be of shape \(2, 32\)"),
+    (lambda _: LuckMeter(RULES["czarina"]).worth(GAMES), InvalidGame, "not a .* of 'czarina'"),
+    (lambda _: play_through(GAMES, DEFAULT, [0]), ValueError, "cannot reshape"),
+]
 MODELS = [  # slow: they compile environments
-    (sb3_model("moves", False, "tops"), ValueError, 'needs observation="places" of .* not Box'),
-    (sb3_model("candidates", True, "cards", "table"), ValueError, "needs FourSeasonsNextDeal-v0"),
+    (sb3_model("moves", False, "tops"), ValueError, 'needs observation="places" of .* not float32'),
+    (sb3_model("moves", False, "places", rules="simplicity"), ValueError, "of 'simplicity'"),
+    (sb3_model("moves", False, "places", net_arch=[8]), TypeError, "no 'net_arch': .* `layers`"),
+    (sb3_model("candidates", True, "features", activation_fn=0), TypeError, "no 'act.*widths"),
+    (sb3_model("candidates", True, "cards", table=True), ValueError, "needs FourSeasonsNextDeal"),
     (sb3_model("candidates", True, "cards"), TypeError, "features_extractor_class"),
 ]
 
@@ -250,7 +271,7 @@ MODELS = [  # slow: they compile environments
 @pytest.mark.parametrize(
     ("call", "error", "says"),
     [
-        *(*NAMES, *OPTIONS, *PLAYERS, *POLICIES, *HYPERPARAMETERS, *FILES),
+        *(*NAMES, *OPTIONS, *PLAYERS, *POLICIES, *HYPERPARAMETERS, *FILES, *ARRAYS),
         *(pytest.param(*row, marks=pytest.mark.slow) for row in MODELS),
     ],
 )

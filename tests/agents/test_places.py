@@ -7,12 +7,16 @@ import torch
 from four_seasons_env.agents.network.places import MoveNetwork
 from four_seasons_env.agents.network.rows import (
     _TO,
+    MOST_ROWS,
     MOVE_ROWS,
     ROWS,
     move_rows_of,
     rows_of,
 )
-from four_seasons_env.engine.moves import STOCK
+from four_seasons_env.engine.deals import TRAIN_FROM
+from four_seasons_env.engine.moves import STOCK, all_moves
+from four_seasons_env.game import Game
+from four_seasons_env.observations import IN_PILES, largest_counts
 from four_seasons_env.rules import RULES
 from tests.helpers import canonical, mostly_slow, observe, played_on
 
@@ -63,6 +67,37 @@ def test_rows_of_moves_say_where_the_card_was_and_goes(name: str) -> None:
                 then = rows_of(observe(after, "places")[None], rules)[0]
                 assert target - _TO + 1 in set(then.tolist())
     assert seen == {"turn", "play"}
+
+
+@pytest.mark.parametrize("name", mostly_slow(RULES))
+def test_any_bytes_within_bounds_are_safe(name: str) -> None:
+    """Also where cards contradict each other; bounds checks (`make test-memory`) see the rest."""
+    rules, rng = RULES[name], np.random.default_rng(0)
+    most = largest_counts(rules, "places")
+    places = rng.integers(0, most, (1000, len(most)), np.uint8, endpoint=True)
+    places[0], places[1, : rules.cards] = most, IN_PILES
+    masks = np.ones((len(places), len(all_moves(rules))), np.bool_)
+    rows, moves = rows_of(places, rules), move_rows_of(places, masks, rules)
+    assert min(rows.min(), moves.min()) >= 0
+    assert rows.max() < ROWS and moves.max() < MOVE_ROWS
+
+
+def test_other_dtypes_of_torch() -> None:
+    """As by autocast, or by another default; scaled observations and unknown rows are refused."""
+    game = Game(deal=TRAIN_FROM)
+    places = torch.from_numpy(observe(game, "places"))[None]
+    masks = torch.from_numpy(game.action_mask())[None].bool()
+    for dtype, auto in ((torch.float64, False), (torch.bfloat16, False), (torch.float32, True)):
+        network = MoveNetwork(game.rules, (24, 32, 16)).to(dtype)
+        with torch.autocast("cpu", torch.bfloat16, auto):
+            scores, values = network(places.float(), masks)
+        assert scores.dtype == values.dtype == torch.float32
+        scores.sum().backward()
+        assert network.moves.grad is not None and network.moves.grad.isfinite().all()
+    with pytest.raises(ValueError, match=r"VecNormalize\(norm_obs=False\)"):
+        network(places / 3, masks)
+    with pytest.raises(ValueError, match=r"rows\[0, 0\] must be 0 to 2214, not 2215"):
+        network.encoder(torch.full((1, MOST_ROWS), ROWS, dtype=torch.int16))
 
 
 def test_scores_and_gradients_are_those_of_torch() -> None:

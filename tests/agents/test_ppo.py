@@ -6,9 +6,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from gymnasium import spaces
 from sb3_contrib import MaskablePPO
 
+from four_seasons_env.adapters.sb3 import FourSeasonsVecEnv
 from four_seasons_env.agents import make_agent
+from four_seasons_env.agents.learned.move_policy import MovePolicy
 from four_seasons_env.agents.learned.network_agent import NetworkAgent
 from four_seasons_env.agents.learned.next_deal_agent import NextDealAgent
 from four_seasons_env.agents.learned.ppo import Ppo
@@ -65,6 +68,20 @@ def test_moves_are_scored_as_by_the_model(name: str) -> None:
         expected = learner.model.policy.network(places, torch.from_numpy(masks).bool())[0].numpy()
     assert np.isneginf(scores[masks == 0]).all()
     np.testing.assert_allclose(scores[masks > 0], expected[masks > 0], rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("name", ["simplicity", "florentine"])
+def test_a_policy_finds_its_rules(name: str, tmp_path: Path) -> None:
+    """In the space of the games, which a saved model keeps; without them it is the default's."""
+    env = FourSeasonsVecEnv(2, rules=name, observation="places")
+    model = MaskablePPO(MovePolicy, env, n_steps=8, batch_size=8).learn(16)
+    model.save(tmp_path / "model")
+    model.policy.save(tmp_path / "policy")
+    loaded = [MaskablePPO.load(tmp_path / "model").policy, MovePolicy.load(tmp_path / "policy")]
+    assert [each.network.rules for each in (model.policy, *loaded)] == 3 * [RULES[name]]
+    plain = spaces.Box(env.observation_space.low, env.observation_space.high, dtype=np.uint8)
+    with pytest.raises(ValueError, match="choose other rules"):
+        MovePolicy(plain, env.action_space, lambda _: 0.1)
 
 
 def test_sb3_reads_a_saved_model(tmp_path: Path) -> None:
