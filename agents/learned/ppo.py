@@ -19,6 +19,7 @@ import numpy as np
 from msgspec import Meta
 from sb3_contrib import MaskablePPO
 from stable_baselines3.common.logger import Logger
+from stable_baselines3.common.utils import ConstantSchedule
 
 from four_seasons_env.adapters.sb3 import FourSeasonsNextDealVecEnv, FourSeasonsVecEnv
 from four_seasons_env.agents.learned.candidate_policy import CandidatePolicy, TableEncoder
@@ -119,12 +120,10 @@ class Ppo(Learner):
     ) -> None:
         super().__init__(rules, settings, seed, pool)
         env = self._new_env()
-        self._done = 0.0
         self.model: Any = MaskablePPO(
             self.policy_class,
             env,
-            # Stable-Baselines3's own schedule follows the steps, this one also a limit of time.
-            learning_rate=lambda _: settings.rate(self._done),
+            learning_rate=settings.learning_rate,
             **self._chosen(*_PPO_ARGUMENTS),
             policy_kwargs=self._policy_arguments(),
             device="cpu",
@@ -155,7 +154,8 @@ class Ppo(Learner):
 
     def update(self, done: float) -> Update:
         """One rollout, and what is learned from it."""
-        self._done = done
+        # Stable-Baselines3's own schedules follow the steps, this rate also a limit of time.
+        self.model.lr_schedule = ConstantSchedule(self.settings.rate(done))
         ended: list[dict[str, Any]] = []
 
         def note(found: dict[str, Any], _: Any) -> bool:
