@@ -66,7 +66,7 @@ class PolicyCard:
     (`four_seasons_env.agents.planner.chances`)."""
 
 
-def save_policy(folder: Path, card: PolicyCard, weights: Mapping[str, NDArray[Any]]) -> None:
+def save_policy(folder: str | Path, card: PolicyCard, weights: Mapping[str, NDArray[Any]]) -> None:
     """Write a policy; an existing folder is replaced as a whole.
 
     Args:
@@ -76,13 +76,13 @@ def save_policy(folder: Path, card: PolicyCard, weights: Mapping[str, NDArray[An
     """
     data = save_tensors({name: np.ascontiguousarray(each) for name, each in weights.items()})
     card = dataclasses.replace(card, sha256=hashlib.sha256(data).hexdigest())
-    with whole_folder(folder) as new:
+    with whole_folder(Path(folder).expanduser()) as new:
         (new / WEIGHTS_FILE).write_bytes(data)
         (new / CARD_FILE).write_text(json.dumps(dataclasses.asdict(card), indent=2) + "\n")
 
 
 def load_policy(
-    folder: Path, agent: str, rules: Rules, any_rules: bool = False
+    folder: str | Path, agent: str, rules: Rules, any_rules: bool = False
 ) -> tuple[PolicyCard, dict[str, NDArray[np.float32]]]:
     """Read a policy and check that it is undamaged, and for this agent and these rules.
 
@@ -132,7 +132,7 @@ def _check_rules(folder: Path, card: PolicyCard, rules: Rules) -> None:
         )
 
 
-def load_policy_card(folder: Path, agent: str, rules: str) -> PolicyCard:
+def load_policy_card(folder: str | Path, agent: str, rules: str) -> PolicyCard:
     """Read a policy's card.
 
     Args:
@@ -158,8 +158,9 @@ def load_policy_card(folder: Path, agent: str, rules: str) -> PolicyCard:
     return card
 
 
-def _policy_in(folder: Path) -> Path:
+def _policy_in(folder: str | Path) -> Path:
     """The folder of a policy: of a training run, its best policy."""
+    folder = Path(folder).expanduser()
     return folder / BEST if (folder / BEST / CARD_FILE).is_file() else folder
 
 

@@ -61,7 +61,7 @@ def new_evaluator(rules: Rules, network: Network) -> Evaluator:
     return Evaluator(rule, free, network, new_network_buffers(network, rules.piles))
 
 
-def read_planner(policy: Path, rules: Rules) -> tuple[PolicyCard, Network]:
+def read_planner(policy: str | Path, rules: Rules) -> tuple[PolicyCard, Network]:
     """The card and the network of a planner's policy.
 
     Args:

@@ -66,7 +66,7 @@ class Judge:
         FileNotFoundError: where there is no network.
     """
 
-    def __init__(self, rules: Rules, policy: Path | None = None) -> None:
+    def __init__(self, rules: Rules, policy: str | Path | None = None) -> None:
         card, network = read_planner(policy or bundled_weights(AGENT, rules.name), rules)
         self._rules, self._shift = rules, card.chance_shift or 0.0
         self._evaluator = new_evaluator(rules, network)

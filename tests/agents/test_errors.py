@@ -77,12 +77,12 @@ def saved(folder: Path, name: str = "maskable_ppo", rules: str = "four-seasons")
     if name == "maskable_ppo":
         save_policy(folder, move_card(RULES[rules]), move_weights())
     else:
-        save_policy(folder, candidate_card(RULES[rules]), candidate_weights())
+        save_policy(str(folder), candidate_card(RULES[rules]), candidate_weights())
     return folder
 
 
 def of_other_rules(trained: str, played: str, name: str = "maskable_ppo") -> Call:
-    return lambda folder: load_policy(saved(folder, rules=trained), name, RULES[played])
+    return lambda folder: load_policy(str(saved(folder, rules=trained)), name, RULES[played])
 
 
 def with_card(name: str = "maskable_ppo", **fields: object) -> Call:
