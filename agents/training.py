@@ -19,10 +19,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, TypeVar
 import numpy as np
 import yaml
 
-from four_seasons_env.agents.policy_files import PolicyCard, rules_fields
-from four_seasons_env.agents.registry import AGENTS
+from four_seasons_env.agents.names import make_player, split_name
+from four_seasons_env.agents.policy_files import PolicyCard, load_policy, rules_fields
+from four_seasons_env.agents.registry import AGENTS, bundled_weights
 from four_seasons_env.arguments import nearest
-from four_seasons_env.rules import Rules
+from four_seasons_env.rules import Rules, get_rules
 from four_seasons_env.schemas import check_fields, fitting
 
 if TYPE_CHECKING:
@@ -67,6 +68,8 @@ class Learner(abc.ABC):
     """Hyperparameters of a run that only compiles."""
     played_weights: ClassVar[dict[str, str]] = {"": ""}
     """Prefixes of the names of the weights that a player needs, and what replaces them."""
+    sizes: ClassVar[tuple[str, ...]] = ()
+    """Fields of a rule set that a warm start from another one leaves as they are."""
 
     module: torch.nn.Module
 
@@ -105,22 +108,53 @@ class Learner(abc.ABC):
     def first_weights(
         cls, start: str, rules: Rules, settings: Any
     ) -> dict[str, NDArray[np.float32]]:
-        """The weights to start from that a name stands for; most algorithms take none.
+        """The weights to start from, also of other rules of the same sizes.
+
+        Args:
+            start: the agent's own name, or `NAME:FOLDER`.
+            rules: the rule set to learn.
+            settings: hyperparameters.
 
         Raises:
             ValueError: if it cannot start from these weights.
             FileNotFoundError: if there are no weights.
         """
-        raise ValueError(
-            f"{cls.name} starts from random weights, not from {start!r}: leave out --warm-start"
-        )
+        name = split_name(start)
+        if name.registered != cls.name or name.options:
+            raise ValueError(
+                f"the warm start of {cls.name} must be {cls.name} or {cls.name}:FOLDER, not "
+                f"{start!r}"
+            )
+        folder = name.path or bundled_weights(cls.name, rules.name)
+        card, weights = load_policy(folder, cls.name, rules, any_rules=True)
+        trained = get_rules(card.rules)
+        for size in cls.sizes:
+            there, here = getattr(trained, size), getattr(rules, size)
+            if there != here:
+                raise ValueError(
+                    f"{start!r} was trained for {there} {size}, but {rules.name!r} has {here}"
+                )
+        make_player(rules, card, weights, {})  # its tensors fit its card
+        if card.layers != settings.layers:
+            layers = ",".join(map(str, card.layers))
+            raise ValueError(
+                f"the weights of {start!r} have other layers than {settings.layers}: add --set "
+                f"layers=[{layers}]"
+            )
+        return weights
 
     def warm_start(self, start: str) -> None:
-        """Start from weights that `first_weights` returns, not from random ones."""
+        """Start from weights that `first_weights` returns; those that it lacks stay random."""
         import torch
 
         weights = self.first_weights(start, self.rules, self.settings)
-        self.module.load_state_dict({key: torch.from_numpy(each) for key, each in weights.items()})
+        named = {
+            name: torch.from_numpy(weights[played])
+            for old, new in self.played_weights.items()
+            for name in self.module.state_dict()
+            if name.startswith(old) and (played := new + name.removeprefix(old)) in weights
+        }
+        self.module.load_state_dict(named, strict=False)
 
     @abc.abstractmethod
     def describe(self) -> str:

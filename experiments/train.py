@@ -50,7 +50,8 @@ class Train(Run):
     set: list[str] = field(default_factory=list)
     """Hyperparameters as KEY=VALUE, in place of those in the agent's YAML file."""
     warm_start: str | None = None
-    """Weights that the planner starts from, also of other rules: planner or planner:FOLDER."""
+    """Weights to start from: the agent's own name, or NAME:FOLDER, such as that of a run. Also of
+    other rules of the same size; optimiser and learning rate start anew."""
     validations: int = 10
     """Number of validations during the run; the best policy is saved."""
     validation_deals: int = 2000

@@ -112,6 +112,7 @@ class Ppo(Learner):
     log_steps = 32_768
     smallest = {"games": 2, "n_steps": 64, "batch_size": 64, "max_moves": 50}  # games end
 
+    sizes = ("ranks", "piles")  # the observations of other sizes mean something else
     policy_class: ClassVar[Any]
     """A policy class of Stable-Baselines3."""
 

@@ -11,13 +11,9 @@ import torch
 from numpy.typing import NDArray
 from torch.nn.functional import binary_cross_entropy_with_logits
 
-from four_seasons_env.agents.names import split_name
-from four_seasons_env.agents.network.evaluation import network_of
 from four_seasons_env.agents.network.module import PositionNetwork
 from four_seasons_env.agents.planner.best_stop import AGENT, HEADS
 from four_seasons_env.agents.planner.self_play import PlannerSettings, Played, Task, play_part
-from four_seasons_env.agents.policy_files import load_policy
-from four_seasons_env.agents.registry import bundled_weights
 from four_seasons_env.agents.training import GamePool, Learner, Update, arrays_of
 from four_seasons_env.engine.deals import TRAIN_FROM
 from four_seasons_env.rules import Rules
@@ -58,32 +54,6 @@ class PlannerLearner(Learner):
         self._optimizer = torch.optim.AdamW(
             self.module.parameters(), weight_decay=settings.weight_decay, fused=True
         )
-
-    @classmethod
-    def first_weights(
-        cls, start: str, rules: Rules, settings: PlannerSettings
-    ) -> dict[str, NDArray[np.float32]]:
-        """The weights of a planner, also of other rules: `planner`, or `planner:FOLDER`.
-
-        Raises:
-            ValueError: if the name is not a planner's, or its weights cannot be used.
-            FileNotFoundError: if there are no weights.
-        """
-        name = split_name(start)
-        if name.registered != AGENT or name.options:
-            raise ValueError(
-                f"a planner's warm start must be planner or planner:FOLDER, not {start!r}"
-            )
-        folder = name.path or bundled_weights(AGENT, rules.name)
-        card, weights = load_policy(folder, AGENT, rules, any_rules=True)
-        network_of(weights, card.layers, HEADS)
-        if card.layers != settings.layers:
-            layers = ",".join(map(str, card.layers))
-            raise ValueError(
-                f"the weights of {start!r} have other layers than {settings.layers}: add --set "
-                f"layers=[{layers}]"
-            )
-        return weights
 
     def describe(self) -> str:
         """Its games, weights and workers."""

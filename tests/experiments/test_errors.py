@@ -12,6 +12,7 @@ import pytest
 
 from four_seasons_env import __version__
 from four_seasons_env.__main__ import main
+from four_seasons_env.agents.registry import bundled_weights
 from four_seasons_env.engine.deals import TRAIN_FROM
 from four_seasons_env.experiments.compare import Compare
 from four_seasons_env.experiments.summary import summarise
@@ -21,6 +22,7 @@ from tests.agents.players import HERE
 from tests.helpers import cards_in_order
 
 DECK = " ".join(cards_in_order())
+TAUGHT = f"maskable_ppo:{bundled_weights('maskable_ppo', 'four-seasons')}"
 WITHOUT_OUT = ("play", "rules", "solve", "verify", "trian")
 
 FLAGS = [
@@ -65,6 +67,10 @@ FLAGS = [
     ("train --agent planner --n-jobs 0", "--n-jobs must be 1 or more"),
     ("train --agent planner --cluster x:1", "--backend must be dask or ray"),
     ("train --agent maskable_ppo --n-jobs 2", "learns in one process"),
+    ("train --warm-start maskable_pop", "did you mean 'maskable_ppo'"),
+    ("train --warm-start planner", "must be maskable_ppo or maskable_ppo:FOLDER, not 'planner'"),
+    ("train --warm-start maskable_ppo", "add --set layers=[256,128,64]"),
+    (f"train --rules simplicity --warm-start {TAUGHT}", "for 5 piles, but 'simplicity' has 12"),
     ("train --agent planner --warm-start heuristic", "must be planner or planner:FOLDER"),
     ("train --agent planner --warm-start planner@positions=5", "must be planner or planner:FOLDER"),
     ("train --agent planner --warm-start planner --set layers=[8,8,8,8]", "add --set layers=[128"),

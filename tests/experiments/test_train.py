@@ -172,6 +172,23 @@ def test_a_warm_start_uses_planner_weights(finished: Path, tmp_path: Path) -> No
     assert card["training"]["warm_start"] == teacher
 
 
+@pytest.mark.parametrize("agent", ["maskable_ppo", "next_deal_ppo"])
+def test_ppo_starts_from_a_policy(agent: str, tmp_path: Path) -> None:
+    """Of other rules of the same size. The card names the start."""
+    flags = {"agent": agent, "steps": "64", "validations": 1, "set": SMALL_RUNS[agent]}
+    train(run(tmp_path / "first", **flags))
+    start = f"{agent}:{tmp_path / 'first'}"
+    still = [*SMALL_RUNS[agent], "learning_rate=1e-12"]
+    train(run(tmp_path / "on", **flags | {"set": still}, rules="czarina", warm_start=start))
+    before, after = (
+        load_file(tmp_path / name / "model.safetensors") for name in ("first/best", "on/last")
+    )
+    assert before.keys() == after.keys()
+    assert all(abs(before[name] - after[name]).max() < 1e-6 for name in before)
+    card = json.loads((tmp_path / "on" / "last" / "model.json").read_text())
+    assert card["training"]["warm_start"] == start
+
+
 def test_the_report_shows_what_was_trained(tmp_path: Path) -> None:
     """Two seeds of PPO: from training to the page."""
     flags = {"steps": "300", "validations": 3, "validation_deals": 20, "rules": "czarina"}
