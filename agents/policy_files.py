@@ -25,7 +25,7 @@ from safetensors.numpy import load as load_tensors
 from safetensors.numpy import save as save_tensors
 
 from four_seasons_env.engine.repeats import MASKS
-from four_seasons_env.files import whole_folder
+from four_seasons_env.files import expanded, whole_folder
 from four_seasons_env.rules import Rules
 from four_seasons_env.schemas import Digest, Positive, one_of, read_json
 
@@ -76,7 +76,7 @@ def save_policy(folder: str | Path, card: PolicyCard, weights: Mapping[str, NDAr
     """
     data = save_tensors({name: np.ascontiguousarray(each) for name, each in weights.items()})
     card = dataclasses.replace(card, sha256=hashlib.sha256(data).hexdigest())
-    with whole_folder(Path(folder).expanduser()) as new:
+    with whole_folder(folder) as new:
         (new / WEIGHTS_FILE).write_bytes(data)
         (new / CARD_FILE).write_text(json.dumps(dataclasses.asdict(card), indent=2) + "\n")
 
@@ -160,7 +160,7 @@ def load_policy_card(folder: str | Path, agent: str, rules: str) -> PolicyCard:
 
 def _policy_in(folder: str | Path) -> Path:
     """The folder of a policy: of a training run, its best policy."""
-    folder = Path(folder).expanduser()
+    folder = expanded(folder)
     return folder / BEST if (folder / BEST / CARD_FILE).is_file() else folder
 
 

@@ -17,7 +17,7 @@ def expanded(path: str | Path) -> Path:
     return Path(os.path.expanduser(path))  # noqa: PTH111 - pathlib refuses unknown users
 
 
-def write_atomically(path: Path, data: bytes) -> None:
+def write_atomically(path: str | Path, data: bytes) -> None:
     """Write a file; a reader finds the old content or the new one, never a part of it.
 
     The folder is created if necessary. A symbolic link stays; what it points to is written.
@@ -39,7 +39,7 @@ def write_atomically(path: Path, data: bytes) -> None:
 
 
 @contextmanager
-def whole_folder(path: Path) -> Iterator[Path]:
+def whole_folder(path: str | Path) -> Iterator[Path]:
     """A temporary folder to write into, which is renamed to ``path`` at the end of the block.
 
     An existing folder of that name is replaced. After an error it is unchanged. A symbolic link
@@ -68,6 +68,6 @@ def file_name(rules: str) -> str:
     return rules.replace("(", "__").translate(str.maketrans("/,=", "__-", ")"))
 
 
-def _named(error: OSError, path: Path) -> OSError:
+def _named(error: OSError, path: str | Path) -> OSError:
     """The error, with the name of the target file instead of the temporary one."""
     return OSError(error.errno, error.strerror or str(error), str(path))
