@@ -317,7 +317,7 @@ TABLES: list[tuple[str, str, Callable[[], pd.DataFrame], str, str]] = [
      "agent | method | play | seeds | won % [95%] | vs heuristic [95%] | ms/game",
      "{agent} | {kind} | {play} | {seeds:.0f} | {won} | {gain} | {ms_per_game:.2f}"),
     ("docs/reference/benchmark.md", "rates", rates,
-     "what | observation | games | moves/s, 1 thread | 2 threads",
+     "what | observation | games | moves/s, 1 thread (default) | 2 threads",
      "{what} | {observation} | {games:,} | {one:,.0f} | {two}"),
     ("docs/reference/benchmark.md", "costs", costs,
      "what | value",

@@ -3,9 +3,10 @@
     python experiments/studies/bench.py --out runs/bench.csv
 
 Random legal play, including masks, observations and resets. Measured are the single environment,
-the vector environment at several batch sizes with `copy=False`, and the next-deal environment. A
-rate is the median of several windows. The slowest and the fastest window show the noise of the
-machine; the rate per CPU-second does not depend on other programs.
+the vector environment at several batch sizes with `copy=False`, and the next-deal environment, each
+in one thread, which is the default, and in more. A rate is the median of several windows. The
+slowest and the fastest window show the noise of the machine; the rate per CPU-second does not
+depend on other programs.
 """
 
 import argparse

@@ -156,19 +156,6 @@ def merged(function: Callable[..., Any]) -> Callable[..., Any]:
     return compiled
 
 
-def external(name: str, signature: Any) -> Any:
-    """A C function of Python itself, for compiled callers, which find it by its name.
-
-    Private: Numba documents calls of C functions only by their address, which must not be cached
-    (numba issue 3621).
-
-    Args:
-        name: of the C function.
-        signature: its type, such as ``types.int32(types.uintp)``.
-    """
-    return types.ExternalFunction(name, signature)
-
-
 class _Internal:
     """A function that Python cannot call: without its wrapper, a call would crash the process.
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import abc
 import mmap
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import gymnasium as gym
@@ -65,7 +66,7 @@ class RunningGames(abc.ABC):
 
     # What a subclass adds. Its constructor ends with `_share_buffers`.
     _compiled: Any
-    """The module with `step_all` and `step_share`."""
+    """The module with `step_all`."""
     _settings: Any
     """A NamedTuple of the settings, as compiled functions take them."""
     _buffers: Any
@@ -83,8 +84,7 @@ class RunningGames(abc.ABC):
         self.max_moves = int(min(settings.max_moves, many.max_episode_steps or settings.max_moves))
         self._autoreset = AUTORESET[check_autoreset_mode(many.autoreset_mode)]
         self._threads = Threads(self._share_games(many.num_threads, count))
-        compiled = self._compiled
-        announce(compiled.step_all if self._threads.count == 1 else compiled.step_share)
+        announce(self._compiled.step_all)
         self.games = np.zeros(count, GAME)
         self.episodes = np.zeros(count, stepping.EPISODE)
         self.rewards = np.zeros(count)
@@ -99,14 +99,12 @@ class RunningGames(abc.ABC):
         # The buffers hold the deals: a copy neither sends them twice nor checks them again.
         self.settings = replace(settings, deals=None)
 
-    _least = 512
-    """Games that are worth a thread: waking it takes as long as a step of about a hundred."""
+    _least = 2048
+    """Games that are worth a thread."""
 
     def _share_games(self, threads: int | None, games: int) -> int:
-        """How many threads play; by default as many as pay, and no more than there are cores."""
-        if threads is None:
-            threads = min(cores(), games // self._least)
-        return max(min(threads, games // int(self._compiled.AT_A_TIME)), 1)
+        """How many threads play: None means as many as pay, and no more than there are cores."""
+        return max(min(threads or cores(), games // (1 if threads else self._least)), 1)
 
     @abc.abstractmethod
     def spaces(self) -> tuple[gym.Space[Any], gym.spaces.Discrete]:
@@ -162,14 +160,15 @@ class RunningGames(abc.ABC):
         self._call(why, chosen.astype(np.int64), self.observations)
 
     def _call(self, what: int, actions: NDArray[np.int64], out: NDArray[Any]) -> int:
-        """Call `stepping.step_all`, or `stepping.step_share` with all threads."""
-        compiled, bundles = self._compiled, self._bundles
+        """Call `stepping.step_all`, in all threads."""
+        bundles, games = self._bundles, len(actions)
         if len(bundles) == 1:
-            return int(compiled.step_all(bundles[0], what, actions, out))
+            return int(self._compiled.step_all(bundles[0], what, actions, out, 0, games))
         # Checked for all games first: no thread may play if another refuses an action.
         if what == stepping.STEP and (refused := stepping.first_refused(bundles[0], actions)) >= 0:
             return -1 - int(refused)
-        return self._threads.call(compiled.step_share, bundles, what, actions, out)
+        steps = [partial(self._compiled.step_all, each, what, actions, out) for each in bundles]
+        return self._threads.call(steps, games)
 
     def step(self, actions: NDArray[np.int64], out: NDArray[Any]) -> int:
         """Take one action in each game; returns how many episodes ended.
@@ -251,7 +250,8 @@ class RunningGames(abc.ABC):
         """
         self.games[: len(games)] = games
         chosen = (np.arange(len(self.games)) < len(games)).astype(np.int64)
-        self._compiled.step_all(self._bundles[0], stepping.CONSIDER, chosen, self.observations)
+        bundle, out = self._bundles[0], self.observations
+        self._compiled.step_all(bundle, stepping.CONSIDER, chosen, out, 0, len(chosen))
         self.observe(self.observations)
 
     def close(self) -> None:

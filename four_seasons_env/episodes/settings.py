@@ -168,7 +168,8 @@ class VectorSettings:
             that the next step overwrites: somewhat faster, for callers that copy anyway. The rows
             of `final_obs` and `final_info` for games that have not ended mean nothing then.
         num_threads: threads that share the games; the results do not depend on it. None: as many as
-            make this batch faster on this machine. A forked process starts its own threads.
+            make this batch faster, and no more than the cores that this process may use, by its
+            affinity and its container's quota. A forked process starts its own threads.
         max_episode_steps: as `max_moves`, by Gymnasium's name; the smaller of the two counts.
     """
 
@@ -176,7 +177,7 @@ class VectorSettings:
     _: KW_ONLY
     autoreset_mode: str | AutoresetMode = "SameStep"
     copy: bool = True
-    num_threads: int | None = None
+    num_threads: int | None = 1
     max_episode_steps: int | None = None
 
     def __post_init__(self) -> None:

@@ -15,12 +15,8 @@ from four_seasons_env.engine.deals import TRAIN_FROM, next_deal
 from four_seasons_env.engine.jit import inlined, jit, merged
 from four_seasons_env.engine.kernel import is_won, start
 from four_seasons_env.engine.repeats import play_on, start_run, write_mask
-from four_seasons_env.engine.threads import asked, finish, next_call, take
 from four_seasons_env.observations import encode, refresh, show_all
 from four_seasons_env.rewards import reward_of
-
-AT_A_TIME = 64
-"""Games that a thread takes at once: they are played in 10 to 20 microseconds."""
 
 EPISODE = np.dtype(
     [
@@ -140,9 +136,8 @@ def deal_next(i, buffers, rule):
 
 
 @merged
-def _write(i, bundle, what):
+def _write(i, buffers, settings, what):
     """Write what follows from the position of a game: its mask and observation."""
-    buffers, settings = bundle.buffers, bundle.settings
     rule = settings.rules[0]
     g, episode = buffers.games[i], buffers.episodes[i]
     if what == END:
@@ -186,8 +181,9 @@ def first_refused(bundle, actions):
     every action of an ended game is refused. With NEXT_STEP an ended game is dealt again, so its
     action does not matter.
     """
-    masks, episodes, done = bundle.buffers.masks, bundle.buffers.episodes, bundle.buffers.done
-    autoreset, strict = bundle.settings.autoreset, bundle.settings.strict
+    buffers, settings = bundle.buffers, bundle.settings
+    masks, episodes, done = buffers.masks, buffers.episodes, buffers.done
+    autoreset, strict = settings.autoreset, settings.strict
     for i in range(len(actions)):
         action = actions[i]
         if autoreset != SAME_STEP and done[i]:
@@ -204,7 +200,7 @@ def first_refused(bundle, actions):
 
 
 @jit
-def step_all(bundle, what, actions, out):
+def step_all(bundle, what, actions, out, first, last):
     """Take one action in each game, if none of them is refused, and write the observations.
 
     An illegal action leaves the position as it is and costs the penalty. A game that was over at
@@ -218,63 +214,43 @@ def step_all(bundle, what, actions, out):
         what: STEP; or BEGIN, DEAL, END or CONSIDER.
         actions: int64 (n,); or 1 for each chosen game, 0 for the others.
         out: float32 (n, slots), or uint8 for `places`; written for STEP.
+        first, last: games first to last - 1. Before a part of the games, the caller checks the
+            actions of all of them (`first_refused`).
 
     Returns:
         How many episodes ended; ``done`` says which. Or -1 - i if game i is the first that cannot
         take its action: then no game has moved.
     """
     # All actions are checked before any is taken, so a refused step leaves every game as it was.
-    refused = first_refused(bundle, actions) if what == STEP else -1
-    if refused >= 0:
-        return -1 - refused
-    return _step(bundle, what, 0, len(actions), actions, out)
-
-
-@jit
-def step_share(bundle, board, own):
-    """`step_all` in thread ``own`` of several, of actions that have been checked."""
-    games, call, goes_on = len(bundle.buffers.done), 0, True
-    while goes_on:
-        call = next_call(board, own, games, call)
-        played, ended, first = 0, 0, 0
-        while first < games:
-            first, last = take(board, own, games, AT_A_TIME)
-            if first < games:
-                what, actions, out = asked(board, bundle.buffers.final_observations)
-                ended += _step(bundle, what, first, last, actions, out)
-                played += last - first
-        finish(board, own, played, ended)
-        goes_on = own != 0 and call >= 0
-
-
-@merged
-def _step(bundle, what, first, last, actions, out):
-    """`step_all` for games first to last - 1."""
+    if what == STEP and last - first == len(actions):
+        refused = first_refused(bundle, actions)
+        if refused >= 0:
+            return -1 - refused
+    # Taken out once: each time, all arrays are counted as used, which compiles to much code.
     buffers, settings = bundle.buffers, bundle.settings
     at_once = settings.autoreset == SAME_STEP
     ended, idle = 0, 0
     if what == STEP:
-        ended, idle = _take_actions(bundle, first, last, actions)
+        ended, idle = _take_actions(buffers, settings, first, last, actions)
     # There is one call of `_write`, because it takes the longest to compile.
     why = what if what != STEP else END if at_once else DEAL
     ends = buffers.done if at_once else buffers.dealt
     if what != STEP or (settings.deals_again and (ended if at_once else idle)):
         for i in range(first, last):
             if ends[i] if what == STEP else actions[i]:
-                _write(i, bundle, why)
+                _write(i, buffers, settings, why)
     if what == STEP:  # one pass over all games is faster than one for each
         show_all(buffers.counts[first:last], settings.shares, out[first:last])
     return ended
 
 
 @merged
-def _take_actions(bundle, first, last, actions):
+def _take_actions(buffers, settings, first, last, actions):
     """Take the actions of games first to last - 1.
 
     Returns:
         How many episodes ended, and how many games took no action, because they had ended before.
     """
-    buffers, settings = bundle.buffers, bundle.settings
     # Taken out of the tuple once: inside the loop that costs time.
     games, episodes, words, masks = buffers.games, buffers.episodes, buffers.words, buffers.masks
     runs, seen, shown, counts = buffers.runs, buffers.seen, buffers.shown, buffers.counts

@@ -202,7 +202,7 @@ class NextDealBatch(RunningGames):
     """Running games whose actions are positions."""
 
     _compiled = stepping
-    _least = 8
+    _least = 16
 
     def __init__(self, settings: NextDealSettings) -> None:
         super().__init__(settings)

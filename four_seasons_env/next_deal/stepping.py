@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from four_seasons_env.engine.jit import by_type, internal, jit, merged
 from four_seasons_env.engine.kernel import legal, new_masks, nothing_hidden, play
-from four_seasons_env.engine.threads import asked, finish, next_call, take
 from four_seasons_env.episodes.stepping import (
     CONSIDER,
     DEAL,
@@ -45,8 +44,6 @@ from four_seasons_env.rules import Rules
 
 ENDINGS = ("search", "policy")
 SEARCH, POLICY = range(len(ENDINGS))
-
-AT_A_TIME = 1  # games that a thread takes at once
 
 LONGEST = 2 * (DEEPEST + 2)
 """Maximum number of moves of one action: to a position, the next deal, and an ending."""
@@ -265,32 +262,16 @@ def _write(i, bundle, what):
 
 
 @jit
-def step_all(bundle, what, actions, out):
+def step_all(bundle, what, actions, out, first, last):
     """See `episodes.stepping.step_all`."""
-    refused = first_refused(bundle, actions) if what == STEP else -1
-    if refused >= 0:
-        return -1 - refused
+    if what == STEP and last - first == len(actions):
+        refused = first_refused(bundle, actions)
+        if refused >= 0:
+            return -1 - refused
     ended = 0
-    for i in range(len(actions)):
+    for i in range(first, last):
         ended += _step(i, bundle, what, actions, out)
     return ended
-
-
-@jit
-def step_share(bundle, board, own):
-    """See `episodes.stepping.step_share`."""
-    games, call, goes_on = len(bundle.buffers.done), 0, True
-    while goes_on:
-        call = next_call(board, own, games, call)
-        played, ended, i = 0, 0, 0
-        while i < games:
-            i, _ = take(board, own, games, AT_A_TIME)
-            if i < games:
-                what, actions, out = asked(board, bundle.buffers.final_observations)
-                ended += _step(i, bundle, what, actions, out)
-                played += 1
-        finish(board, own, played, ended)
-        goes_on = own != 0 and call >= 0
 
 
 @merged
