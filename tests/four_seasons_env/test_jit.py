@@ -1,6 +1,8 @@
 """The cache of compiled code: where it is kept, damage, and who may write it at once; Ctrl-C."""
 
+import gc
 import importlib
+import logging
 import os
 import shutil
 import signal
@@ -13,6 +15,7 @@ import numpy as np
 import pytest
 
 import four_seasons_env
+from four_seasons_env.engine.jit import jit
 from four_seasons_env.env import FourSeasonsEnv
 from tests import helpers
 
@@ -141,6 +144,18 @@ def test_damaged_file_is_compiled_again(tmp_path, monkeypatch, suffix, damage):
     assert load().call() == 21
     again = load()
     assert (again.call(), sum(again.total.stats.cache_hits.values())) == (21, 1)
+
+
+def test_numba_logs_nothing_while_it_compiles(caplog):
+    caplog.set_level(logging.DEBUG)
+    logger = logging.getLogger("numba")
+    added = jit(lambda one, two: one + two)
+    assert added(20, 1) == 21
+    assert not caplog.records
+    assert (logger.level, gc.isenabled()) == (logging.NOTSET, True)
+    caplog.set_level(logging.DEBUG, logger="numba")  # somebody wants to see its lines
+    assert added(20.0, 1.0) == 21.0
+    assert caplog.records
 
 
 # --- memory ------------------------------------------------------------------------------------
