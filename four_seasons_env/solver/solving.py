@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import functools
 import math
-import os
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -16,6 +15,7 @@ from dataclasses import dataclass
 from four_seasons_env.arguments import check_limits
 from four_seasons_env.engine.jit import announce
 from four_seasons_env.engine.moves import WASTE, Move, all_moves
+from four_seasons_env.engine.threads import cores
 from four_seasons_env.game import Game, check_game
 from four_seasons_env.records import play_through
 from four_seasons_env.rules import RULES
@@ -162,7 +162,7 @@ def solve(
 def solve_all(games: Sequence[Game], seconds: float) -> list[Solution]:
     """Solve many positions at once, such as those that a training run wants labels for.
 
-    The compiled searches release the GIL, so threads share the work, one for each processor. Each
+    The compiled searches release the GIL, so threads share the work, one for each core. Each
     search may take a quarter of the memory of `solve`.
 
     Args:
@@ -173,7 +173,7 @@ def solve_all(games: Sequence[Game], seconds: float) -> list[Solution]:
         What `solve` answers, in the order of the games.
     """
     _warm_up()  # once, and not in each thread
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
+    with ThreadPoolExecutor(cores()) as pool:
         return list(pool.map(lambda game: solve(game, seconds=seconds, memory=2**28), games))
 
 

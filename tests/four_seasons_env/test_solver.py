@@ -1,7 +1,9 @@
 """The solver: against brute force on small games, and within its budget."""
 
+import os
 import random
 import signal
+import threading
 import time
 import tracemalloc
 from collections import Counter
@@ -12,7 +14,7 @@ import pytest
 from four_seasons_env.engine.deals import TRAIN_FROM
 from four_seasons_env.game import Game
 from four_seasons_env.rules import RULES, WRAPS, Rules
-from four_seasons_env.solver import shorten, solve, solve_all
+from four_seasons_env.solver import shorten, solve, solve_all, solving
 from four_seasons_env.solver.analysis.root import LOST, SEARCHING, UNDECIDED, WON, Root
 from four_seasons_env.solver.beam import Beam
 from tests.helpers import later, mostly_slow, numbered_deck, small
@@ -153,6 +155,14 @@ def test_many_games_are_solved_at_once() -> None:
     for game, solution in zip(games, solutions, strict=True):
         assert solution.status in ("won", "lost")
         assert solution.moves == solve(game, seconds=UNHURRIED).moves
+
+
+def test_a_search_for_each_core_that_may_be_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0}, raising=False)
+    monkeypatch.setattr(
+        solving, "solve", lambda *_, **__: time.sleep(0.01) or threading.get_ident()
+    )
+    assert len(set(solve_all([Game(deal=TRAIN_FROM)] * 8, seconds=1))) == 1
 
 
 def test_memory_is_kept() -> None:
