@@ -127,7 +127,8 @@ class GameVectorEnv(LimitInSpec, gym.vector.VectorEnv[Any, NDArray[np.int64], An
 
         Args:
             seed: game i takes the seed ``seed + i``, or ``seed[i]`` of a sequence; None continues
-                with the game's training deals, or starts them at random.
+                with the game's training deals, or starts them at random. Two training runs with
+                the seeds 0 and 1 would share almost all games: pass ``seed * num_envs``.
             options: `{"deal": number}`, `{"deal": [one number for each game]}`, `{"deck": text}`,
                 `{"game": game}` or `{"game": [one Game for each game]}`; the episodes that follow
                 are training deals.

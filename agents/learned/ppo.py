@@ -132,9 +132,8 @@ class Ppo(Learner):
         )
         self.module = self.model.policy
         self.model.set_logger(Logger(None, []))
-        # Stable-Baselines3 has seeded the games with seed, seed + 1, ...: two training seeds would
-        # share most of their games. Here each training seed has its own games.
-        env.seed(self.seed * settings.games)
+        # The games of published runs.
+        env.seed(range(self.seed * settings.games, (self.seed + 1) * settings.games))
 
     @abc.abstractmethod
     def _new_env(self) -> FourSeasonsVecEnv:
@@ -198,9 +197,8 @@ class MoveLevelPpo(Ppo):
 
     def _new_env(self) -> FourSeasonsVecEnv:
         arguments = self._chosen("mask", "reward", "max_moves")
-        return FourSeasonsVecEnv(
-            self.settings.games, rules=self.rules, observation="places", **arguments
-        )
+        arguments |= {"observation": "places", "num_threads": None}
+        return FourSeasonsVecEnv(self.settings.games, rules=self.rules, **arguments)
 
     def _policy_arguments(self) -> dict[str, Any]:
         return {
@@ -234,7 +232,9 @@ class NextDealPpo(Ppo):
             *("candidates", "expansions", "order", "endings", "ending_expansions"),
             *("reward", "max_moves"),
         )
-        return FourSeasonsNextDealVecEnv(self.settings.games, rules=self.rules, **arguments)
+        return FourSeasonsNextDealVecEnv(
+            self.settings.games, rules=self.rules, num_threads=None, **arguments
+        )
 
     def _policy_arguments(self) -> dict[str, Any]:
         return {

@@ -11,7 +11,8 @@ from four_seasons_env.evaluation import evaluate
 
 ID, KWARGS = "FourSeasonsNextDeal-v0", {"candidates": 16}
 
-envs = FourSeasonsNextDealVecEnv(128, seed=0, illegal="raise", **KWARGS)
+# As many threads as pay. The model's seed is also that of the deals.
+envs = FourSeasonsNextDealVecEnv(128, num_threads=None, illegal="raise", **KWARGS)
 model = MaskablePPO(
     CandidatePolicy,
     envs,

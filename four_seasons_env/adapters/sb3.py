@@ -7,6 +7,7 @@ Examples:
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import gymnasium as gym
@@ -43,7 +44,7 @@ class FourSeasonsVecEnv(VecEnv):
 
     Args:
         num_envs: number of games.
-        seed: game i plays the training deals of ``seed + i``; None for random deals.
+        seed: as for `seed`; None for random deals. A model with a seed replaces it by its own.
         **kwargs: arguments of `FourSeasonsVectorEnv` except `autoreset_mode`.
 
     Raises:
@@ -52,7 +53,9 @@ class FourSeasonsVecEnv(VecEnv):
 
     _native: type[GameVectorEnv] = FourSeasonsVectorEnv
 
-    def __init__(self, num_envs: int, seed: int | None = None, **kwargs: Any) -> None:
+    def __init__(
+        self, num_envs: int, seed: int | Sequence[int] | None = None, **kwargs: Any
+    ) -> None:
         if "autoreset_mode" in kwargs:
             raise ValueError("autoreset_mode cannot be chosen: here games restart in the same step")
         self.venv = self._native(num_envs, **kwargs)  # type: ignore[arg-type]
@@ -62,7 +65,32 @@ class FourSeasonsVecEnv(VecEnv):
         self.metadata = GameEnv.metadata
         self._no_infos: list[dict[str, Any]] = [{} for _ in range(num_envs)]
         if seed is not None:
-            self.seed(check_seed(seed))
+            self.seed(seed)
+
+    def seed(self, seed: int | Sequence[int] | None = None) -> Sequence[int | None]:
+        """Choose the training deals that games play from the next reset on.
+
+        Stable-Baselines3 calls this with the seed of a model. Models of two seeds share no games:
+        with the seeds ``seed + i`` of the native environment, those of 0 and 1 would share almost
+        all.
+
+        Args:
+            seed: a number, of which each game gets a number of its own; None for any number. Or a
+                sequence with a number for each game, such as ``range(7, 7 + num_envs)`` for the
+                games of the native ``reset(seed=7)``.
+
+        Returns:
+            The seed of each game.
+
+        Raises:
+            ValueError: for a number that is not an integer from 0 to 2^64 - 1.
+        """
+        if not isinstance(seed, Sequence):
+            number = super().seed()[0] if seed is None else check_seed(seed)
+            mixed = np.random.SeedSequence(number).generate_state(self.num_envs, np.uint64)
+            seed = list(map(int, mixed))
+        self._seeds = [check_seed(each) for each in seed]
+        return self._seeds
 
     def reset(self) -> Any:
         """Start an episode in every game; seeds and options set before are used once."""

@@ -1,6 +1,7 @@
 import gymnasium as gym
 import numpy as np
 import pytest
+from sb3_contrib import MaskablePPO
 from sb3_contrib.common.maskable.utils import get_action_masks, is_masking_supported
 from stable_baselines3.common.monitor import Monitor
 from stable_baselines3.common.vec_env import DummyVecEnv, VecVideoRecorder
@@ -23,7 +24,7 @@ SETTINGS = [
 @pytest.mark.parametrize("settings", SETTINGS, ids=lambda settings: settings["rules"].name)
 def test_plays_as_dummy_environments(settings):
     """Bit for bit as Stable-Baselines3's own batch of single environments."""
-    env = FourSeasonsVecEnv(GAMES, seed=50, **settings)
+    env = FourSeasonsVecEnv(GAMES, seed=range(50, 50 + GAMES), **settings)
     dummy = DummyVecEnv([lambda: Monitor(FourSeasonsEnv(**settings))] * GAMES)
     dummy.seed(50)
     assert same(env.reset(), dummy.reset())
@@ -61,8 +62,9 @@ def test_answers_as_dummy_environments(native):
     single = FourSeasonsEnv if native is FourSeasonsVecEnv else FourSeasonsNextDealEnv
     how = {"render_mode": "ansi", "max_moves": 40}
     env, dummy = native(3, **how), DummyVecEnv([lambda: single(**how)] * 3)
+    dummy.seed(5)
+    env.seed(range(5, 8))
     for each in (env, dummy):
-        each.seed(5)
         each.reset()
     assert env.metadata == dummy.metadata
     assert env.render() is dummy.render() is None
@@ -94,6 +96,23 @@ def test_answers_as_dummy_environments(native):
         assert env.get_attr("game") == dummy.get_attr("game")
 
 
+@pytest.mark.parametrize("native", [FourSeasonsVecEnv, FourSeasonsNextDealVecEnv])
+def test_two_training_seeds_share_no_deals(native):
+    """Stable-Baselines3 seeds the games of a model with the model's seed."""
+
+    def deals(seed):
+        env, found = native(16, seed=seed, observation="tops", max_moves=8), set()
+        kind = "MlpPolicy" if native is FourSeasonsVecEnv else "MultiInputPolicy"
+        model = MaskablePPO(kind, env, n_steps=16, batch_size=64, n_epochs=1, seed=seed)
+        model.learn(512, lambda now, _: found.update(i["deal"] for i in now["infos"] if i) or True)
+        return found
+
+    one, two = deals(0), deals(1)
+    assert len(one) > 32 < len(two)
+    assert not one & two
+    assert deals(0) == one
+
+
 def test_what_one_game_cannot_do():
     env = FourSeasonsVecEnv(3, seed=1, **SETTINGS[0])
     assert is_masking_supported(env)
@@ -110,6 +129,8 @@ def test_what_one_game_cannot_do():
         env.reset()
     assert env.env_is_wrapped(Monitor) == [True] * 3
     assert env.env_is_wrapped(gym.Wrapper, indices=[0]) == [False]
+    with pytest.raises(ValueError, match="seed must be 0 to"):
+        env.seed(-1)
 
 
 def test_videos_are_recorded(tmp_path):
