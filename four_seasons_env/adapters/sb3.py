@@ -42,6 +42,9 @@ class FourSeasonsVecEnv(VecEnv):
     they are reused. `env_method("action_masks")` and `get_attr("action_masks")` return the masks of
     the last observations as one bool array of shape (n, A).
 
+    `VecMonitor` and `Monitor` are not needed: `episode` is there. Stable-Baselines3 warns that
+    `VecMonitor` replaces it; the numbers are the same.
+
     Args:
         num_envs: number of games.
         seed: as for `seed`; None for random deals. A model with a seed replaces it by its own.
