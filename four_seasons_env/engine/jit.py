@@ -108,8 +108,7 @@ class _Compiler(Compiler):
         """Compile a function. Numba holds its lock meanwhile, so no other thread compiles."""
         logger, collects = logging.getLogger("numba"), gc.isenabled()
         level = logger.level
-        if level == logging.NOTSET:  # else somebody wants to see lines of Numba
-            logger.setLevel(logging.WARNING)
+        logger.setLevel(level or logging.WARNING)  # a level that somebody has set stays
         gc.disable()
         try:
             return super().compile_extra(func)  # type: ignore[no-untyped-call]

@@ -249,9 +249,7 @@ class RunningGames(abc.ABC):
             games: GAME array of shape (n,), no more than there are games here.
         """
         self.games[: len(games)] = games
-        chosen = (np.arange(len(self.games)) < len(games)).astype(np.int64)
-        bundle, out = self._bundles[0], self.observations
-        self._compiled.step_all(bundle, stepping.CONSIDER, chosen, out, 0, len(chosen))
+        self._write(np.arange(len(self.games)) < len(games), stepping.CONSIDER)
         self.observe(self.observations)
 
     def close(self) -> None:

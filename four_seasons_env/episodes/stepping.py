@@ -173,7 +173,7 @@ def no_step(i, buffers):
     buffers.done[i] = False
 
 
-@jit
+@merged
 def first_refused(bundle, actions):
     """Index of the first game that cannot take its action; -1 if there is none.
 
