@@ -3,13 +3,14 @@
     python experiments/studies/bench.py --out runs/bench.csv
 
 Random legal play, including masks, observations and resets. Measured are the single environment,
-the vector environment at several batch sizes with `copy=False`, and the next-deal environment, each
-in one thread, which is the default, and in more. A rate is the median of several windows. The
-slowest and the fastest window show the noise of the machine; the rate per CPU-second does not
-depend on other programs.
+the vector environment at several batch sizes, by default and with `copy=False`, and the next-deal
+environment, each in one thread, which is the default, and in more. A rate is the median of several
+windows. The slowest and the fastest window show the noise of the machine; the rate per CPU-second
+does not depend on other programs.
 """
 
 import argparse
+import itertools
 import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -43,9 +44,9 @@ def measurements(
     for observation in OBSERVATIONS:
         rates = rates_of(single_steps(observation), seconds)
         yield "single environment", 1, 1, observation, *rates
-        for size in sizes:
-            rates = rates_of(vector_steps(*size, observation), seconds)
-            yield "vector environment, copy=False", *size, observation, *rates
+        for copy, size in itertools.product((True, False), sizes):
+            rates = rates_of(vector_steps(*size, observation, copy=copy), seconds)
+            yield "vector environment" + ", copy=False" * (not copy), *size, observation, *rates
     for size in sizes:
         if size[0] <= 1024:  # larger batches are no faster
             rates = rates_of(next_deal_steps(*size), seconds)
@@ -90,10 +91,10 @@ def single_steps(observation: str = "tops") -> Steps:
     return play
 
 
-def vector_steps(games: int, threads: int = 1, observation: str = "tops") -> Steps:
-    """Random legal play in the vector environment, without copies."""
+def vector_steps(games: int, threads: int, observation: str, *, copy: bool) -> Steps:
+    """Random legal play in the vector environment."""
     env = gym.make_vec(
-        "FourSeasons-v0", games, num_threads=threads, observation=observation, copy=False
+        "FourSeasons-v0", games, num_threads=threads, observation=observation, copy=copy
     )
     words, masks = new_masks(games, RULES)
     moves, state = np.zeros(games, np.int64), np.ones(1, np.uint64)

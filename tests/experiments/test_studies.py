@@ -53,7 +53,7 @@ def test_bench_measures_what_its_flags_name(tmp_path: Path) -> None:
     run("bench", *flags, "--out", str(tmp_path / "bench.csv"))
     rows = pd.read_csv(tmp_path / "bench.csv")
     kinds = rows.groupby(["what", "games", "threads"])["observation"].agg(set).to_dict()
-    assert list(kinds.values()) == 3 * [{"features"}] + [{*OBSERVATIONS}] * 4
+    assert list(kinds.values()) == 3 * [{"features"}] + [{*OBSERVATIONS}] * 7
     assert {key[1:] for key in kinds} == {(1, 1), (32, 1), (32, 2)}
     assert rows.filter(like="per_second").gt(0).all(axis=None)
 
