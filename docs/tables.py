@@ -217,7 +217,7 @@ def model_card(path: Path) -> str:
         f"Weights of the agent `{agent}` for the rule set that the folder is named after; they "
         "play no other. [Agents](../../../../docs/reference/agents.md) describes the method, and "
         "[results](../../../../docs/reference/benchmark.md) what the agent wins. It sees only "
-        "public information. Loading runs no code.\n\n"
+        "public information. Loading runs no code. Licence: MIT.\n\n"
         "| | |\n| --- | --- |\n" + "\n".join(lines) + "\n"
     )
 
