@@ -17,10 +17,12 @@ import json
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
+import yaml
 
-from four_seasons_env import __version__
+from four_seasons_env import Game, __version__
 from four_seasons_env.experiments.comparison import ceiling_row, read_census
 from four_seasons_env.experiments.folders import DATA, provenance, read_table, write_csv
 from four_seasons_env.experiments.summary import CEILING
@@ -93,7 +95,7 @@ def only(rows: pd.DataFrame, names: dict[str, str]) -> pd.DataFrame:
 
 @functools.cache
 def odds() -> pd.DataFrame:
-    """A row for each rule set: what simple players, the best fair one and open cards win."""
+    """A row for each rule set: what simple players, the best agent so far and open cards win."""
     played = stored("family", "four-seasons", "price").query("agent != @CEILING")
     played = played.assign(won=win_rates(played))
     solved, found = dict(list(census().groupby("rules"))), []
@@ -148,7 +150,8 @@ def rates() -> pd.DataFrame:
     """Moves per second with one thread and with two; of vector environments without copies."""
     rows = stored("bench")
     is_vector = rows["what"].str.startswith("vector environment")
-    rows = rows[~is_vector | (rows["games"] > 1) & (rows["what"] != "vector environment")]
+    shown = rows["games"].isin([1024, 16384]) & rows["what"].ne("vector environment")
+    rows = rows[~is_vector | shown]
     columns = ["what", "observation", "games"]
     wide = rows.pivot(index=columns, columns="threads", values="moves_per_second")
     wide = wide.reindex(rows[columns].drop_duplicates().itertuples(index=False, name=None))
@@ -200,6 +203,9 @@ def weights() -> pd.DataFrame:
         row["seed"], row["amount"] = str(run["seed"]), f"{run[unit]:,} {unit}"
         row["teacher"] = teacher.replace("None", "-").rpartition("weights/")[2]
         row["minutes"] = run.get("core_seconds", run["seconds"]) / 60
+        script = [Path(word).name for word in run.get("command", "").split() if ".py" in word]
+        row["program"] = f"`{script[0]}`, {run['device']}" if script else "`train`, one core"
+        row["amount"] += f" by {row['program']}" if script else ""
         rows.append(row | {"tried": run["validation"]["won"]})
     return pd.DataFrame(rows)
 
@@ -255,64 +261,76 @@ def rule_sets() -> str:
 
 # --- The parts: page, name of the marks, rows, titles, formats. ---
 
+BUNDLED = "; {program}, {minutes:.0f} minutes"
 LADDER = {
     CEILING: "a player who sees every card",
+    "planner@lookahead=3,worlds=32,candidates=8": "the best agent so far: the planner, slower",
     "planner": "a search with a network trained on its own games",
-    "next_deal_ppo": "a network that chooses positions",
-    "maskable_ppo": "a network that chooses moves",
+    "next_deal_ppo": f"a network that chooses positions{BUNDLED}",
+    "maskable_ppo": f"a network that chooses moves{BUNDLED}",
+    "maskable_ppo-10": "the same; `train`, 10 core-minutes",
     "heuristic": "the advice of good players",
     "random": "any legal move",
 }
-"""The players of README, and what each is."""
+"""The players of README, and what each is; with the program that made the bundled weights."""
+GAP = """The benchmark is the gap between three players: one who sees every card wins almost every \
+deal, the best agent so far wins {best:.0%}, and the advice of good players wins {heuristic:.0%}. \
+The textbook (Morehead and Mott-Smith) says one game in 10.
+"""
 QUOTE = """> The textbook says one game in 10. A beginner's list of moves wins {greedy:.0%} of \
-games. The advice of good players wins {heuristic:.0%}. The best computer player that sees only \
-public information wins {best:.0%}. A player who sees every card could win at least {ceiling:.0%}.
+games. The advice of good players wins {heuristic:.0%}. The best agent so far, which sees only \
+public information, wins {best:.0%}. A player who sees every card could win at least {ceiling:.0%}.
+"""
+LENGTH = """A game takes {moves:.0f} moves (mean of `maskable_ppo`), or at most {decisions} \
+choices of a position before the next card.
+"""
+SPEED = """With the defaults, one core plays {single:,.0f} moves a second in a single environment, \
+{batch:.1f} million in a batch of 1,024 games, and takes {choices:,.0f} such choices.
+"""
+BIBTEX = """```bibtex
+@software{{four_seasons_env,
+  author  = {{{{{authors[0][name]}}}}},
+  title   = {{{title}}},
+  version = {{{version}}},
+  year    = {{{date-released.year}}}
+}}
+```
 """
 
 
 def summit() -> pd.DataFrame:
-    """The players of README, with win rates of one decimal."""
-    rows = only(players("four-seasons"), LADDER)
+    """The players of README, with win rates of one decimal, each of its most deals."""
+    rows, cards = only(players("four-seasons", "price", "learning"), LADDER), weights()
+    cards = cards.assign(agent=cards["name"].str.removesuffix(f"/{DEFAULT}")).set_index("agent")
+    for name in cards.index.intersection(rows.index):
+        rows.loc[name, "about"] = rows.loc[name, "about"].format_map(cards.loc[name])
     low, high = (100 * rows.loc[CEILING, name] for name in ("win_low", "win_high"))
     rows["shown"] = rows["win_rate"].map("{:.1%}".format).str.rstrip("%")
+    fewer = rows["deals"] < rows["deals"].max()
+    rows["shown"] += rows["deals"].map(" ({:,} deals)".format).where(fewer, "")
     rows.loc[CEILING, "shown"] = f"{low:.1f} to {high:.1f}"
     return rows
 
 
-def environments() -> pd.DataFrame:
-    """The two environments: speed on one core in a batch, and what ten minutes of learning win."""
-    bench = stored("bench").query("threads == 1").set_index(["what", "observation"])
-    learned = stored("learning").set_index("agent")["win_rate"]
-    alone = bench.loc[("single environment", "places"), "moves_per_second"]
-    batch = bench.loc[("vector environment, copy=False", "places"), "moves_per_second"].max()
-    next_deal = bench.loc[("next-deal environment, decisions", "features"), "moves_per_second"]
-    moves = players("four-seasons").set_index(["agent", "play"])["moves"]
-    length = moves[("maskable_ppo", "deterministic")]
-    about = [
-        ("FourSeasons-v0", "a move: 32", "a vector; `places`: 107 bytes", f"about {length:.0f}",
-         f"{alone:,.0f} alone, {batch / 1e6:.1f} million in a batch", learned["maskable_ppo-10"]),
-        ("FourSeasonsNextDeal-v0", "a position, to turn the next card in: 32 candidates",
-         "features of each candidate", "at most 46", f"{next_deal.max():,.0f} in a batch",
-         learned["next_deal_ppo-7"]),
-    ]  # fmt: skip
-    return pd.DataFrame(about, columns=["id", "action", "observation", "length", "speed", "won"])
-
-
-def quote() -> str:
-    """The answer in a paragraph."""
+@functools.cache
+def facts() -> dict[str, Any]:
+    """What sentences state: win rates, length of a game, speed of the defaults, CITATION.cff."""
     rows = players("four-seasons", "price")
-    rates = only(rows, dict.fromkeys(rows["agent"], ""))["win_rate"].to_dict()
-    best = max(rate for name, rate in rates.items() if name != CEILING)
-    return QUOTE.format(**rates | {"best": best})
+    rows = only(rows, dict.fromkeys(rows["agent"], ""))
+    best = rows["win_rate"].drop(CEILING).max()
+    found = rows["win_rate"].to_dict() | {"best": best, "decisions": Game(deal=0).stock_size}
+    found["moves"] = rows.loc["maskable_ppo", "moves"]
+    bench = stored("bench").query("threads == 1").set_index(["what", "games", "observation"])
+    rates = bench["per_cpu_second"]
+    found["single"] = rates["single environment", 1, "tops"]
+    found["batch"] = rates["vector environment", 1024, "tops"] / 1e6
+    found["choices"] = rates["next-deal environment, decisions", 1024, "features"]
+    return found | yaml.safe_load((ROOT / "CITATION.cff").read_text())
 
 
 # fmt: off
 TABLES: list[tuple[str, str, Callable[[], pd.DataFrame], str, str]] = [
     ("README.md", "results", summit, "agent | what it is | won %", "{agent} | {about} | {shown}"),
-    ("README.md", "environments", environments,
-     "environment | actions | observation | steps an episode | steps a second, one core "
-     "| won % after 7 to 10 core-minutes",
-     "`{id}` | {action} | {observation} | {length} | {speed} | {won:.1%}"),
     ("docs/reference/benchmark.md", "results", lambda: players("four-seasons", ranked=True),
      "agent | method | play | seeds | won % [95%] | vs heuristic [95%] | ms/game",
      "{agent} | {kind} | {play} | {seeds:.0f} | {won} | {gain} | {ms_per_game:.2f}"),
@@ -326,12 +344,14 @@ TABLES: list[tuple[str, str, Callable[[], pd.DataFrame], str, str]] = [
      "weights | trained on | started from | minutes | seed | validation deals won %",
      "[{name}](../../{path}) | {amount} | {teacher} | {minutes:.0f} | {seed} | {tried:.1%}"),
     ("docs/reference/rules.md", "odds", odds,
-     "rules | deals | `random` wins % | `heuristic` wins % | best fair player wins % "
+     "rules | deals | `random` wins % | `heuristic` wins % | best agent so far wins % "
      "| can be won %",
      "[{rules}](#{anchor}) | {deals:,} | {random} | {heuristic} | `{best}` {fair} | {open}"),
     ("docs/reference/data.md", "optima", optima,
      "rules | openings | valued | optimum % [95%] | seconds for an opening",
      "{rules} | {openings:,} | {valued} | {optimum:.3%} [{low:.2%}, {high:.2%}] | {seconds:.1f}"),
+    ("docs/explanation/answer.md", "price", lambda: players("price", ranked=True),
+     "agent | won % [95%]", "{agent} | {won}"),
     ("docs/explanation/learning.md", "study",
      lambda: players("learning", ranked=True),
      "agent | seeds | won % [95%] | vs heuristic [95%] | cards up [95%]",
@@ -362,7 +382,11 @@ TABLES: list[tuple[str, str, Callable[[], pd.DataFrame], str, str]] = [
 
 
 OTHERS: dict[tuple[str, str], Callable[[], str]] = {
-    ("docs/explanation/answer.md", "quote"): quote,
+    ("README.md", "gap"): lambda: GAP.format_map(facts()),
+    ("README.md", "speed"): lambda: (LENGTH[:-1] + " " + SPEED).format_map(facts()),
+    ("docs/explanation/answer.md", "quote"): lambda: QUOTE.format_map(facts()),
+    ("docs/explanation/learning.md", "length"): lambda: LENGTH.format_map(facts()),
+    ("docs/reference/protocol.md", "bibtex"): lambda: BIBTEX.format_map(facts()),
     ("docs/reference/rules.md", "sections"): rule_sets,
     ("docs/reference/data.md", "regret"): lambda: as_markdown(regrets()),
     ("docs/explanation/solver.md", "decided"): lambda: as_markdown(

@@ -63,8 +63,9 @@ def test_examples_of_pages_run(
     assert not list(tmp_path.iterdir())
 
 
-def test_first_example_of_the_readme_runs(tmp_path: Path) -> None:
-    run_python("-c", EXAMPLE.findall(README)[0], cwd=tmp_path)
+def test_first_example_prints_what_readme_says(tmp_path: Path) -> None:
+    printed = run_python("-c", EXAMPLE.findall(README)[0], cwd=tmp_path)
+    assert f"It prints `{printed.strip()}`" in README
     assert not list(tmp_path.iterdir())
 
 
@@ -100,6 +101,28 @@ def test_tables_are_narrow() -> None:
     wide = re.compile(r"^\|(?: *-+ *\|){8,}$", re.MULTILINE)
     assert not [path for path in DOCS.rglob("*.md") if wide.search(path.read_text())]
     assert not wide.search(README)
+
+
+def test_win_rates_in_prose_come_from_files() -> None:
+    """They stand between marks, which `docs/tables.py` fills."""
+    paths = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *DOCS.rglob("*.md")]
+    pages = {path: path.read_text() for path in paths}
+    assert not [path for path in paths if re.search("four of five|best fair player", pages[path])]
+    for path in (ROOT / "README.md", DOCS / "explanation" / "answer.md"):
+        filled = r"<!-- (\S+) -->.*?<!-- /\1 -->"
+        assert "%" not in re.sub(filled, "", pages[path], flags=re.DOTALL)
+
+
+def test_best_agent_so_far_has_a_row() -> None:
+    """README names it, with its win rate; a table has its interval."""
+    rates = tables.summit()["win_rate"].drop(tables.CEILING)
+    assert rates.max() == tables.facts()["best"]
+    assert "the best agent so far" in tables.LADDER[str(rates.idxmax())]
+    assert f"| {rates.idxmax()} | " in (DOCS / "explanation" / "answer.md").read_text()
+
+
+def test_pages_of_the_api_name_their_command() -> None:
+    assert all("`make docs`" in path.read_text() for path in DOCS.glob("api/*.md"))
 
 
 def test_page_on_environments_agrees_with_code() -> None:
