@@ -173,7 +173,7 @@ def no_step(i, buffers):
     buffers.done[i] = False
 
 
-@merged
+@jit
 def first_refused(bundle, actions):
     """Index of the first game that cannot take its action; -1 if there is none.
 
@@ -226,6 +226,8 @@ def step_all(bundle, what, actions, out, first, last):
         refused = first_refused(bundle, actions)
         if refused >= 0:
             return -1 - refused
+    # Unsigned, as indices that cannot count from the end: the loops are a tenth faster.
+    first, last = np.uintp(first), np.uintp(last)
     # Taken out once: each time, all arrays are counted as used, which compiles to much code.
     buffers, settings = bundle.buffers, bundle.settings
     at_once = settings.autoreset == SAME_STEP
