@@ -8,12 +8,13 @@ from typing import Any, cast, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from four_seasons_env.arguments import check_integers, check_positive, is_a
+from four_seasons_env.arguments import check_choice, check_integers, check_positive, is_a
 from four_seasons_env.engine import kernel
 from four_seasons_env.engine.deals import TRAIN_FROM, read_deals
 from four_seasons_env.engine.moves import all_moves
 from four_seasons_env.engine.validation import check_games
 from four_seasons_env.game import MAX_MOVES, Game, IllegalMove, check_game, legal_masks
+from four_seasons_env.observations import OBSERVATIONS, observations_of
 from four_seasons_env.rules import Rules, get_rules
 
 
@@ -129,12 +130,32 @@ class Games:
         return ~legal_masks(self._records, self.rules)[1]
 
     def action_masks(self, distinct: bool = False) -> NDArray[np.int8]:
-        """The legal moves, int8 of shape (n, A).
+        """The legal moves, int8 of shape (n, A): the mask `legal` of an environment.
+
+        There is no mask `no_repeats`: it depends on the moves that led to a position, which a
+        record does not hold.
 
         Args:
-            distinct: leave out moves that only rename spaces.
+            distinct: leave out moves that only rename spaces: the mask `distinct`.
         """
         return legal_masks(self._records, self.rules, distinct)[0]
+
+    def observations(self, kind: str = "tops") -> NDArray[Any]:
+        """What the player sees, as an environment gives it: an array of shape (n, slots).
+
+        Examples:
+            >>> Games(deals=8).observations("places").shape
+            (8, 107)
+
+        Args:
+            kind: `"tops"` or `"cards"`, float32; or `"places"`, uint8
+                (`four_seasons_env.observations`).
+
+        Raises:
+            ValueError: for an unknown kind, with the nearest one.
+        """
+        check_choice("kind", kind, OBSERVATIONS)
+        return observations_of(self._records, self.rules, kind)
 
     # --- playing
 

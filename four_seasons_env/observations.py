@@ -45,6 +45,8 @@ Its slots:
 
 from __future__ import annotations
 
+from typing import Any
+
 import gymnasium as gym
 import numpy as np
 from numba import types
@@ -54,6 +56,7 @@ from four_seasons_env.arguments import check_choice
 from four_seasons_env.engine.deals import NO_CARD
 from four_seasons_env.engine.jit import by_type, inlined, internal, jit
 from four_seasons_env.engine.kernel import (
+    compile_rules,
     face_up_card,
     relative_rank,
     stock_is_known,
@@ -410,6 +413,21 @@ def encode_all(games, rules, kind, shown, out):
     """
     for i in range(len(games)):
         encode(games[i], rules[0], kind, shown[0], out[i])
+
+
+def observations_of(games: NDArray[Any], rules: Rules, observation: str) -> NDArray[Any]:
+    """What a player sees of each position of a GAME array of shape (n,).
+
+    Returns:
+        What an environment gives at these positions: float32 or, for `places`, uint8 (n, length).
+
+    Raises:
+        ValueError: for an unknown observation, with the nearest one.
+    """
+    dtype = np.uint8 if observation == "places" else np.float32
+    out = np.empty((len(games), observation_length(rules, observation)), dtype)
+    encode_all(games, compile_rules(rules), KINDS[observation], np.empty(1, SHOWN), out)
+    return out
 
 
 @jit

@@ -19,8 +19,7 @@ from four_seasons_env.agents.network.rows import (
     sum_rows,
 )
 from four_seasons_env.agents.policy_files import PolicyCard
-from four_seasons_env.engine.kernel import compile_rules
-from four_seasons_env.observations import KINDS, SHOWN, encode_all, observation_length
+from four_seasons_env.observations import observations_of
 from four_seasons_env.rules import Rules
 
 
@@ -60,9 +59,7 @@ class NetworkAgent:
 
     def scores(self, games: NDArray[Any], masks: NDArray[np.int8]) -> NDArray[np.float32]:
         """The score of each move, minus infinity where it is illegal; float32 of shape (n, A)."""
-        places = np.empty((len(games), observation_length(self._rules, "places")), np.uint8)
-        shown = np.empty(1, SHOWN)
-        encode_all(games, compile_rules(self._rules), KINDS["places"], shown, places)
+        places = observations_of(games, self._rules, "places")
         sums = np.empty((len(games), self._table.shape[1]), np.float32)
         sum_rows(rows_of(places, self._rules), self._table, sums)
         hidden = np.empty((len(games), len(self._dense.bias)), np.float32)

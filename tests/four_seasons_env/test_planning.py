@@ -17,7 +17,9 @@ from four_seasons_env.engine.deals import CARD_TEXTS, TRAIN_FROM
 from four_seasons_env.env import FourSeasonsEnv
 from four_seasons_env.evaluation import evaluate
 from four_seasons_env.next_deal import FourSeasonsNextDealEnv
+from four_seasons_env.observations import OBSERVATIONS
 from four_seasons_env.rules import RULES, Rules
+from four_seasons_env.vector import FourSeasonsVectorEnv
 from tests.helpers import (
     REPRESENTATIVES,
     canonical,
@@ -26,6 +28,7 @@ from tests.helpers import (
     mostly_slow,
     played_on,
     random_moves,
+    random_steps,
     same,
     small,
 )
@@ -162,6 +165,21 @@ def test_games_play_as_single_games() -> None:
     assert [games[i] for i in range(9)] == singles
     assert games.is_over.tolist() == [game.is_over for game in singles]
     assert games.cards_up.tolist() == [game.cards_up for game in singles]
+
+
+@pytest.mark.parametrize("kind", OBSERVATIONS)
+def test_games_show_what_environments_show(kind: str) -> None:
+    rules = "pysolfc/florentine"  # with a redeal
+    envs = FourSeasonsVectorEnv(9, rules, observation=kind)
+    observations, infos = envs.reset(seed=1)
+    for step in range(150):
+        games = Games.from_records(envs.games, rules)
+        assert same(games.observations(kind), observations)
+        assert same(games.action_masks(), infos["action_mask"])
+        ((observations, *_, infos),) = random_steps(envs, 1, step)
+    assert (games.records["redeals"] == 0).any()
+    with pytest.raises(ValueError, match="unknown kind 'card': did you mean 'cards'"):
+        games.observations("card")
 
 
 def test_rows_of_games_are_copies() -> None:
