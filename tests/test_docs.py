@@ -1,8 +1,10 @@
 """The docs: examples run, links work, tables agree with the code."""
 
+import ast
 import dataclasses
 import doctest
 import importlib
+import inspect
 import re
 from pathlib import Path
 from typing import Any
@@ -15,12 +17,16 @@ from docs import tables
 from four_seasons_env import Game, __version__
 from four_seasons_env.agents import make_agent
 from four_seasons_env.engine.moves import all_moves
+from four_seasons_env.env import FourSeasonsEnv
 from four_seasons_env.experiments.play import play_game
 from four_seasons_env.games import Games
+from four_seasons_env.next_deal import FourSeasonsNextDealEnv, FourSeasonsNextDealVectorEnv
 from four_seasons_env.observations import OBSERVATIONS, observation_length
 from four_seasons_env.records import append_record
 from four_seasons_env.rewards import ILLEGAL_PENALTY
 from four_seasons_env.rules import RULES
+from four_seasons_env.text import FourSeasonsTextEnv
+from four_seasons_env.vector import FourSeasonsVectorEnv
 from tests.helpers import ROOT, run_python
 
 DOCS = ROOT / "docs"
@@ -135,6 +141,24 @@ def test_page_on_environments_agrees_with_code() -> None:
     for name in OBSERVATIONS:
         assert re.search(rf"`{name}` \([^)]*, {observation_length(rules, name)} numbers\)", page)
     assert f"the reward is -{ILLEGAL_PENALTY:g}" in page
+
+
+def test_page_states_every_default() -> None:
+    sections = (DOCS / "reference" / "environments.md").read_text().split("\n## ")
+    rows = [re.findall(r"^\| `(\w+)` \| `(.*?)` \|", each, re.MULTILINE) for each in sections]
+    tables = [{name: ast.literal_eval(text) for name, text in each} for each in rows if each]
+    moves, many, positions, text = tables
+    positions = {name: moves[name] for name in moves if name != "mask"} | positions
+    text = {name: moves[name] for name in moves if name not in ("observation", "illegal")} | text
+    for env, stated in {
+        FourSeasonsEnv: moves,
+        FourSeasonsVectorEnv: moves | many,
+        FourSeasonsNextDealEnv: positions,
+        FourSeasonsNextDealVectorEnv: positions | many,
+        FourSeasonsTextEnv: text,
+    }.items():
+        taken = inspect.signature(env).parameters.values()
+        assert stated == {each.name: each.default for each in taken}, env.__name__
 
 
 def test_rule_sets_have_section_and_picture() -> None:
