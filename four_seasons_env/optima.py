@@ -18,8 +18,8 @@ from four_seasons_env.rules import SMALL, Rules
 OPTIMA = Path(__file__).parent / "data" / "small_games.json"
 """How often the best fair play wins each small game, to measure regret.
 
-The value of each opening is exact. `experiments/studies/small_games.py` computes the values, of all
-openings or of a random sample, and writes their mean."""
+It is known exactly: `experiments/studies/small_games.py` computes the exact value of each opening,
+and writes the mean of all. Of a random sample (its `--openings`), the mean is an estimate."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class SmallGame:
     """Id of the environment whose actions are positions."""
     optimum: float
     """The chance to win a random deal by the best play that sees only public information: the mean
-    of the exact values of openings."""
+    of the exact values of openings. It is exact if all are valued, else an estimate."""
     low: float
     """Lower end of its 95% interval, for the sampling of openings; `optimum` if all are valued."""
     high: float
