@@ -1,7 +1,8 @@
-"""Plots of results, as PNG files: one function per plot, from tables to a picture.
+"""Plots of results: one function per plot, from tables to a picture.
 
-Plots are narrow, so that their text is readable on a phone. An agent has the same colour in all.
-Matplotlib's own defaults hold for them, not the settings of the user.
+The ending of the file chooses the format, such as PNG or SVG. Plots are narrow, so that their text
+is readable on a phone. Several plots show an agent in the same colour if they get the same
+`colours_of`. Matplotlib's own defaults hold for them, not the settings of the user.
 """
 
 import re
@@ -10,7 +11,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from itertools import cycle
 from pathlib import Path
-from typing import IO
 
 import pandas as pd
 from matplotlib import style, ticker
@@ -23,7 +23,7 @@ from four_seasons_env.experiments.tables import bounds_as_text
 BOOK_ODDS = 0.1
 """The odds of winning Four Seasons by Morehead and Mott-Smith."""
 
-_OTHER_COLOURS = ("tab:red", "teal", "chocolate", "slateblue", "deeppink", "olive", "goldenrod")
+_OTHER_COLOURS = ("tab:red", "teal", "deeppink", "goldenrod", "slateblue", "chocolate", "olive")
 
 AGENT_COLOURS = {
     "ceiling": "#d3d3d3",
@@ -40,7 +40,7 @@ AGENT_COLOURS = {
 
 
 @contextmanager
-def drawing(path: Path | IO[bytes], title: str, height: float = 3.4) -> Iterator[Axes]:
+def drawing(path: Path, title: str, height: float = 3.4) -> Iterator[Axes]:
     """A plot to draw in a block, under Matplotlib's own defaults; it is saved at the end.
 
     Args:
@@ -59,12 +59,15 @@ def drawing(path: Path | IO[bytes], title: str, height: float = 3.4) -> Iterator
         figure.savefig(path)
 
 
-def plot_win_rates(summary: pd.DataFrame, title: str, path: Path | IO[bytes]) -> None:
+def plot_win_rates(
+    summary: pd.DataFrame, title: str, path: Path, colours: Mapping[str, str] | None = None
+) -> None:
     """Draw win rates with 95% intervals, the best first, and the odds of the textbook.
 
-    The ceiling, if the summary has it, is a grey bar with its bounds.
+    The ceiling, if the summary has it, is a grey bar with its bounds. ``colours`` are those of
+    `colours_of`.
     """
-    colours = colours_of(labels(summary))
+    colours = colours or colours_of(summary["agent"])
     rows = summary.assign(who=labels(summary)).sort_values("win_rate", kind="stable")
     rates, names = rows["win_rate"], []
     for row in rows.to_dict("records"):
@@ -78,7 +81,7 @@ def plot_win_rates(summary: pd.DataFrame, title: str, path: Path | IO[bytes]) ->
             range(len(rows)),
             rates,
             height=0.6,
-            color=[colours[who] for who in rows["who"]],
+            color=[colours[algorithm(agent)] for agent in rows["agent"]],
             xerr=[(rates - rows["win_low"]).clip(0), (rows["win_high"] - rates).clip(0)],
             error_kw={"lw": 1.5},
             zorder=2,
@@ -101,23 +104,25 @@ def plot_win_rates(summary: pd.DataFrame, title: str, path: Path | IO[bytes]) ->
         axes.grid(visible=False, axis="y")
 
 
-def plot_speed_strength(summary: pd.DataFrame, title: str, path: Path | IO[bytes]) -> None:
+def plot_speed_strength(
+    summary: pd.DataFrame, title: str, path: Path, colours: Mapping[str, str] | None = None
+) -> None:
     """Draw the win rate of each agent against its time per move.
 
     Variants of an agent have its colour; only the strongest is named. A line joins the strongest
-    variants at each speed.
+    variants at each speed. ``colours`` are those of `colours_of`.
     """
+    colours = colours or colours_of(summary["agent"])
     with drawing(path, title, 4.2) as axes:
         rows = summary.dropna(subset=["ms_per_move"])
         # Some agents take no measurable time, and the axis is logarithmic.
         rows = rows.assign(
             time=rows["ms_per_move"].clip(lower=1e-5),
-            name=[agent.partition("@")[0] for agent in rows["agent"]],
+            name=rows["agent"].map(algorithm),
         ).sort_values(["time", "win_rate"])
         # The agents that win more than every faster one.
         best = rows[rows["win_rate"] > rows["win_rate"].cummax().shift(fill_value=-1)]
         axes.step(best["time"], best["win_rate"], where="post", color="silver", lw=1, zorder=1)
-        colours = colours_of(rows["name"].tolist())
         for name, variants in rows.groupby("name", sort=False):
             colour = colours[str(name)]
             axes.vlines(
@@ -149,12 +154,16 @@ def plot_speed_strength(summary: pd.DataFrame, title: str, path: Path | IO[bytes
 def plot_curves(
     curves: pd.DataFrame,
     title: str,
-    path: Path | IO[bytes],
+    path: Path,
     axes_labels: tuple[str, str],
     references: Mapping[str, float],
     log: bool = False,
+    colours: Mapping[str, str] | None = None,
 ) -> None:
     """Draw games won against what was spent on learning: a line per run.
+
+    The lines of several runs of an algorithm are thin; a thick one is their mean, from where the
+    last of them starts to where the first ends.
 
     Args:
         curves: a row per point: `name` (of the algorithm), `run`, `spent` and `win_rate`; with
@@ -164,23 +173,34 @@ def plot_curves(
         axes_labels: what is spent, and which games are won, for the axes.
         references: win rates of other agents, drawn as dashed lines.
         log: use a logarithmic scale for what is spent.
+        colours: those of `colours_of`.
     """
+    colours = colours or colours_of(curves["name"])
     with drawing(path, title) as axes:
         draw_references(axes, references)
-        for name, colour in colours_of(curves["name"].tolist()).items():
-            for _, own in curves[curves["name"] == name].groupby("run"):
+        for name, runs in curves.groupby("name", sort=False):
+            colour = colours[algorithm(str(name))]
+            for _, own in runs.groupby("run"):
                 marker = "." if len(own) < 50 else ""
-                axes.plot(own["spent"], own["win_rate"], marker=marker, color=colour, lw=1, ms=4)
+                line = {"marker": marker, "color": colour, "lw": 0.7, "ms": 4, "clip_on": False}
+                axes.plot(own["spent"], own["win_rate"], **line)
                 if "win_low" in own:
                     axes.vlines(own["spent"], own["win_low"], own["win_high"], color=colour, lw=1)
-            axes.plot([], [], color=colour, label=name)
+            # Seeds may be validated at different times: between its points, each is a line.
+            rates = runs.pivot_table(index="spent", columns="run", values="win_rate")
+            mean = rates.interpolate("index", limit_area="inside").dropna().mean(axis=1)
+            several = rates.shape[1] > 1
+            label = in_lines(f"{name} (mean of {rates.shape[1]})" if several else str(name))
+            axes.plot(mean, color=colour, lw=2 if several else 1, label=label)
         if log:
             axes.set_xscale("log")
             axes.xaxis.set_major_locator(ticker.LogLocator(subs=(1, 3)))
             axes.xaxis.set_major_formatter(ticker.EngFormatter(sep=""))
             axes.minorticks_off()
-        else:
-            axes.set_xlim(left=0)
+        elif len(curves):
+            axes.set_xlim(0, curves["spent"].max())
+            if curves["spent"].max() > 1000:
+                axes.xaxis.set_major_formatter(ticker.EngFormatter(sep=""))
         axes.set_xlabel(axes_labels[0])
         axes.set_ylabel(axes_labels[1])
         axes.yaxis.set_major_formatter(percent)
@@ -191,30 +211,34 @@ def plot_curves(
 
 
 def draw_references(axes: Axes, references: Mapping[str, float]) -> None:
-    """Draw win rates of other agents as dashed lines with their names."""
+    """Draw win rates of other agents as dashed lines with their names, right of the data."""
     for name, value in references.items():
         axes.axhline(value, color="grey", ls="--", lw=1, zorder=1)
         axes.annotate(
             f"{name} {value:.1%}",
             (1, value),
             xycoords=("axes fraction", "data"),
-            xytext=(-2, 2),
+            xytext=(3, 0),
             textcoords="offset points",
-            ha="right",
+            va="center",
             fontsize=7,
             color="dimgrey",
         )
 
 
 def colours_of(names: Iterable[str]) -> dict[str, str]:
-    """A colour for each name: from `AGENT_COLOURS`, or the next free one for other agents.
+    """A colour for each `algorithm`: from `AGENT_COLOURS`, or the next free one for other agents.
 
-    Variants of an agent, such as ``planner@lookahead=1``, have its colour.
+    Args:
+        names: agents and their variants, such as ``planner@lookahead=1``, of all plots of a page.
     """
-    agents = {name: re.split("[@,]", name)[0] for name in names}
-    others = [each for each in dict.fromkeys(agents.values()) if each not in AGENT_COLOURS]
-    known = dict(zip(others, cycle(_OTHER_COLOURS), strict=False)) | AGENT_COLOURS
-    return {name: known[agent] for name, agent in agents.items()}
+    others = [each for each in dict.fromkeys(map(algorithm, names)) if each not in AGENT_COLOURS]
+    return dict(zip(others, cycle(_OTHER_COLOURS), strict=False)) | AGENT_COLOURS
+
+
+def algorithm(name: str) -> str:
+    """An agent's name without its options: its variants share a colour."""
+    return name.partition("@")[0]
 
 
 def in_lines(name: str, room: int = 23) -> str:

@@ -33,6 +33,8 @@ def test_it_trains_saves_and_evaluates(
     assert re.search(r"time: \d+% games, \d+% rows, \d+% choosing, \d+% learning", parts)
     assert json.loads(result).items() >= {"steps": 768, "games": 20, "illegal": 0}.items()
     assert list(tmp_path.glob("events.out.tfevents.*"))
+    first, *_, last = (tmp_path / "curve.csv").read_text().splitlines()
+    assert first == "steps,win_rate" and last.startswith("768,")
     make_agent(f"maskable_ppo:{tmp_path / 'policy'}")  # so `four-seasons compare` can play it
 
 

@@ -176,6 +176,8 @@ def train(flags, device):
     network = MoveNetwork(RULES, flags.layers).to(device)
     optimizer = torch.optim.Adam(network.parameters(), betas=(0.9, 0.99), eps=1e-5, fused=True)
     writer = SummaryWriter(flags.out.expanduser())
+    drawn = (flags.out.expanduser() / "curve.csv").open("w")  # for `four-seasons report`
+    print("steps,win_rate", file=drawn)
     done, moves, learning, start = 0.0, 0, 0.0, time.perf_counter()
     since, reported = start, 0
     while done < 1:
@@ -217,9 +219,11 @@ def train(flags, device):
             curve = ("policy", "value", "entropy", "divergence", "won", "moves_per_second")
             for name, each in zip(curve, (*parts, share, speed), strict=True):
                 writer.add_scalar(name, each, moves)
+            print(f"{moves},{share if len(games) else ''}", file=drawn, flush=True)
             since, reported = now, moves
             won.clear()
     writer.close()
+    drawn.close()
     wall = time.perf_counter() - start
     spent = np.mean([list(each.seconds.values()) for each in batches], axis=0) / wall
     shares = ", ".join(f"{each:.0%} {name}" for name, each in zip(PARTS, spent, strict=True))

@@ -186,9 +186,22 @@ def test_damaged_part_is_played_again(copied: Compare, damage: Callable[[Path], 
 # --- the report -----------------------------------------------------------------------------------
 
 
-def test_report_shows_curves_of_other_programs(tmp_path: Path) -> None:
-    curve = tmp_path / "mine.csv"
-    curve.write_text("steps,loss,win_rate\n0,2,0\n50,1,\n100,1,0.25\n")
-    page = report(Report([curve]))
+def test_report_shows_curves_of_other_programs(tmp_path: Path, capsys) -> None:
+    """Two seeds of one label and a file without; agents keep their colours in all figures."""
+    for name, rate in (("own-0", 0.1), ("own-1", 0.2), ("a=b", 0.3)):
+        text = f"steps,loss,win_rate\n0,2,0\n50,1,\n100,1,{rate}\n"
+        (tmp_path / f"{name}.csv").write_text(text)
+    compare(comparison(tmp_path / "c", "heuristic", "own=greedy", deals=f"{TRAIN_FROM}"))
+    seeds = [Path(f"own={tmp_path}/own-{seed}.csv") for seed in (0, 1)]
+    capsys.readouterr()
+    page = report(Report([tmp_path / "a=b.csv", tmp_path / "c", *seeds]))
     assert page == tmp_path / "report.html"
-    assert "Other learning curves" in page.read_text() and "data:image/png" in page.read_text()
+    assert "Other learning curves" in page.read_text()
+    assert page.read_text().count("data:image/png") == 3
+    printed, own, other, rule = capsys.readouterr().out, "#d62728", "#008080", "#ff7f0e"
+    expected = {"win_rates-four-seasons": {own, rule}, "speed-four-seasons": {own, rule}}
+    for name, colours in (expected | {"curves": {own, other}}).items():
+        assert f"  report-{name}\n" in printed
+        assert (tmp_path / f"report-{name}.png").stat().st_size > 0
+        drawn = (tmp_path / f"report-{name}.svg").read_text()
+        assert {each for each in (own, other, rule) if each in drawn} == colours
