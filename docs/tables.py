@@ -2,7 +2,7 @@
 
     python docs/tables.py            # write them
     python docs/tables.py --check    # name the stale ones; exit status 1 if there are any
-    python docs/tables.py --add runs/y/summary.csv experiments/data/four-seasons.csv
+    python docs/tables.py --add runs/y/summary.csv docs/results/four-seasons.csv
 
 Each part is enclosed by `<!-- name -->` and `<!-- /name -->`. `--add` first merges a new file of
 results into a stored one: its rows replace those of the same agents, deals or measurements, and
@@ -24,7 +24,7 @@ import yaml
 
 from four_seasons_env import Game, __version__
 from four_seasons_env.experiments.comparison import ceiling_row, read_census
-from four_seasons_env.experiments.folders import DATA, provenance, read_table, write_csv
+from four_seasons_env.experiments.folders import provenance, read_table, write_csv
 from four_seasons_env.experiments.summary import CEILING
 from four_seasons_env.experiments.tables import as_markdown, bounds_as_text, cell, win_rates
 from four_seasons_env.files import expanded, file_name
@@ -62,7 +62,7 @@ def table(rows: pd.DataFrame, titles: str, forms: str) -> str:
 
 def stored(*names: str) -> pd.DataFrame:
     """The rows of stored results, one file after the other."""
-    paths = [(DATA if name == DEFAULT else RESULTS) / f"{name}.csv" for name in names]
+    paths = [RESULTS / f"{name}.csv" for name in names]
     return pd.concat([read_table(path) for path in paths], ignore_index=True)
 
 

@@ -188,13 +188,13 @@ def _train(run: Train, kind: type[training.Learner], settings: Any, rules: Rules
         )
         _start_or_restore(run, learner, monitor)
         print(
-            f"{run.agent} learns {rules.name}: {learner.describe()}, from {kind.unit[:-1]} "
+            f"{run.agent} learns {rules.name}:\n  {learner.describe()}, from {kind.unit[:-1]} "
             f"{learner.steps:,}",
             flush=True,
         )
         done = monitor.learn()
     folders.write_json(run.out / folders.DONE, asdict(done))
-    print(f"saved in {run.out}: policies in best/ and last/, the learning curve in progress.csv")
+    print(f"saved in {run.out}:\n  policies in best/ and last/, the learning curve in progress.csv")
 
 
 def _load(

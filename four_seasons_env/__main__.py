@@ -34,7 +34,6 @@ GROUPS = {
         "review": Command("experiments.review", "find where a game was lost", "experiments"),
     },
     "train": {
-        "demo": Command("experiments.demo", "train, compare and report", "experiments,train"),
         "train": Command("experiments.train", "train one agent", "experiments,train"),
     },
     "compare": {

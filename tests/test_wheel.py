@@ -2,6 +2,7 @@
 
 import importlib.metadata
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -11,9 +12,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from PIL import Image
 
-from four_seasons_env.experiments.demo import PLAYED, TRAINED
 from tests.helpers import ROOT
 
 pytestmark = pytest.mark.slow
@@ -162,26 +161,33 @@ def test_agents_play_without_torch(wheel: Path, tmp_path: Path) -> None:
 def test_the_demo_writes_its_files(wheel: Path, tmp_path: Path) -> None:
     """The packages are those of this environment, because the demo needs torch."""
     zipfile.ZipFile(wheel).extractall(tmp_path / "unpacked")
-    flags = ("--minutes", "0.25", "--deals", "0-199", "--out", "demo")
-    command = ("-m", "four_seasons_env", "demo", *flags)
-    printed = run(sys.executable, *command, cwd=tmp_path, path=str(tmp_path / "unpacked"))
-    (report,) = tmp_path.glob("demo/*/report.html")
-    folder = report.parent
-    assert f"report:         {report.relative_to(tmp_path)}" in printed.replace("\n", "")
+    short = ("MINUTES=0.25", "DEALS=11000-11199", "DEMO=demo")
+    # Tests of a target of make run in make, whose flags are not for this one.
+    own = {name: value for name, value in os.environ.items() if not name.startswith("MAKE")}
+    make = ["make", "--dry-run", "--no-print-directory", "demo", *short]
+    lines = subprocess.run(make, cwd=ROOT, env=own, capture_output=True, text=True, check=True)
+    commands = [shlex.split(line) for line in lines.stdout.replace("\\\n", "").splitlines()]
+    steps = [words[1:] for words in commands if words[0].endswith("/four-seasons")]
+    assert [name for name, *_ in steps] == ["train", "compare", "report"]
+    for step in steps:
+        printed = run(
+            sys.executable,
+            *("-m", "four_seasons_env", *step),
+            cwd=tmp_path,
+            path=str(tmp_path / "unpacked"),
+        )
+    (page,) = tmp_path.glob("demo/*/compare/report.html")
+    assert f"report: {page.relative_to(tmp_path)}\n" in printed
 
-    table = (folder / "compare" / "table.md").read_text()
-    for name in (*PLAYED, TRAINED, "ceiling"):
-        assert f"| {name} |" in table
-    results = pd.read_csv(folder / "compare" / "results.csv")
-    assert set(results["agent"]) == {*PLAYED, TRAINED}
+    played = ("greedy", "heuristic", "trained")
+    table = (page.parent / "table.md").read_text()
+    assert all(f"| {name} |" in table for name in played)
+    results = pd.read_csv(page.parent / "results.csv")
+    assert set(results["agent"]) == set(played)
     assert (results.groupby("agent")["deal"].nunique() == 200).all()
 
-    curve = pd.read_csv(folder / "train" / "progress.csv")
+    curve = pd.read_csv(page.parents[1] / "train" / "progress.csv")
     assert len(curve.dropna(subset=["validation/win_rate"])) >= 2
     assert curve["time/core_seconds"].is_monotonic_increasing
-
-    page = report.read_text(encoding="utf-8")
     for text in ("rule of thumb", "learned + search", "Learning four-seasons"):
-        assert text in page
-    with Image.open(folder / "game.gif") as animation:
-        assert animation.n_frames > 20
+        assert text in page.read_text(encoding="utf-8")

@@ -69,7 +69,7 @@ def curve(name: str) -> pd.DataFrame:
 def draw_plots(out: Path) -> None:
     """Draw all plots into a folder."""
     census = comparison.read_census().query("rules == 'four-seasons'")
-    stored = folders.read_table(folders.DATA / "four-seasons.csv").query("agent != @CEILING")
+    stored = folders.read_table(RESULTS / "four-seasons.csv").query("agent != @CEILING")
     players = pd.concat([stored, pd.DataFrame([comparison.ceiling_row("four-seasons", census)])])
 
     leaderboard = folders.read_table(RESULTS / "leaderboard.csv").query("agent != @CEILING")

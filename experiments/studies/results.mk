@@ -39,7 +39,7 @@ PLAYERS := random greedy heuristic first_candidate finisher maskable_ppo next_de
 
 players:
 	$(FOUR) compare --agents $(PLAYERS) --deals $(call few,0-19,0-9999) --out $(OUT)/players
-	$(call store,players/summary.csv,experiments/data/four-seasons.csv)
+	$(call store,players/summary.csv,$(RESULTS)/four-seasons.csv)
 
 # What thinking longer wins: from the fastest planner of positions to the slowest.
 PRICE := heuristic next_deal_ppo planner planner@lookahead=1 \

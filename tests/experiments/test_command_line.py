@@ -150,7 +150,7 @@ def test_a_file_named_like_a_module_of_python(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["compare", "demo", "report", "review", "studies.census", "train", "verify"]
+    "name", ["compare", "report", "review", "studies.census", "train", "verify"]
 )
 def test_paths_in_the_home_folder(name: str, monkeypatch) -> None:
     """A shell leaves the ~ of `--out=~/x` alone."""

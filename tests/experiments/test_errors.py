@@ -41,8 +41,6 @@ FLAGS = [
     ("compare --agents random --deals 0-99999999999", "--deals must be 10,000,000 deals or fewer"),
     ("compare --agents 'a\nb=heuristic'", "printable"),
     (f"compare --agents {HERE}:Deep", "missing 1 required positional argument: 'depth'"),
-    ("demo --deals 9-0", "run backwards"),
-    ("demo --minutes 0", "--minutes must be a number of minutes above 0"),
     ("play --rules czarena", "did you mean 'czarina'"),
     ("play --agent heurstic", "did you mean 'heuristic'"),
     ("play --deck ''", "missing: AC AS"),
