@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise, starmap
 from pathlib import Path
-from threading import Lock
+from threading import Lock, main_thread
 from typing import Any
 
 _LIMITS = {"": ["cpu.max"], "cpu": ["cpu.cfs_quota_us", "cpu.cfs_period_us"]}  # v2, v1
@@ -49,9 +49,11 @@ class Threads:
         RuntimeError where no thread can start.
         """
         pool = self._pool
-        if not pool or self._process != os.getpid():  # a forked process has no threads
+        # A forked process has no threads, and none may start once the main thread has ended.
+        if not pool or self._process != os.getpid() or not main_thread().is_alive():
+            result = steps[0](0, games)  # this may compile, which Ctrl-C may interrupt
             self._pool, self._process = ThreadPoolExecutor(self.count - 1), os.getpid()
-            return steps[0](0, games)  # this may compile, which Ctrl-C may interrupt
+            return result
         parts = list(pairwise(games * i // (4 * self.count) for i in range(4 * self.count + 1)))
         shares = [deque[Any](parts[i : i + 4]) for i in range(0, len(parts), 4)]
         busy, results = [Lock() for _ in steps], [list[int]() for _ in steps]

@@ -201,6 +201,28 @@ def test_where_no_thread_can_start_an_error_says_so(monkeypatch):
     assert same(random_steps(env, 5), random_steps(twin, 5))
 
 
+OUTLIVED = """
+import threading
+import numpy as np
+from four_seasons_env.vector import FourSeasonsVectorEnv
+
+def play():
+    threading.main_thread().join()
+    for _ in range(4):
+        env.step(np.zeros(200, np.int64))
+    print("played")
+
+env = FourSeasonsVectorEnv(200, num_threads=2)
+env.reset(seed=0)
+env.step(np.zeros(200, np.int64))
+threading.Thread(target=play).start()
+"""
+
+
+def test_a_thread_plays_on_after_the_main_thread_has_ended():
+    assert run_python("-c", OUTLIVED) == "played\n"
+
+
 def test_a_thread_that_fails_is_reported():
     def play(first, last):
         time.sleep(0.01)  # so the other thread wakes in time
