@@ -182,8 +182,8 @@ def plot_curves(
             colour = colours[algorithm(str(name))]
             for _, own in runs.groupby("run"):
                 marker = "." if len(own) < 50 else ""
-                line = {"marker": marker, "color": colour, "lw": 0.7, "ms": 4, "clip_on": False}
-                axes.plot(own["spent"], own["win_rate"], **line)
+                (line,) = axes.plot(own["spent"], own["win_rate"], marker=marker, lw=0.7, ms=4)
+                line.set(color=colour, clip_on=False)
                 if "win_low" in own:
                     axes.vlines(own["spent"], own["win_low"], own["win_high"], color=colour, lw=1)
             # Seeds may be validated at different times: between its points, each is a line.

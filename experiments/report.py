@@ -316,7 +316,7 @@ def _own_curve(path: Path, label: str) -> pd.DataFrame:
     Raises:
         ValueError: for a file without steps and win rates.
     """
-    table = folders.read_table(path)
+    table: pd.DataFrame = folders.read_table(path)
     if missing := {"steps", "win_rate"} - {*table}:
         raise ValueError(f"{path} has no column {' or '.join(sorted(missing))}")
     table = table[["steps", "win_rate"]].dropna().apply(pd.to_numeric, errors="coerce")
