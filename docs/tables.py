@@ -343,6 +343,10 @@ TABLES: list[tuple[str, str, Callable[[], pd.DataFrame], str, str]] = [
     ("docs/reference/agents.md", "weights", weights,
      "weights | trained on | started from | minutes | seed | validation deals won %",
      "[{name}](../../{path}) | {amount} | {teacher} | {minutes:.0f} | {seed} | {tried:.1%}"),
+    ("docs/reference/agents.md", "seeds", lambda: stored("seeds"),
+     "agent | seeds | won % [95%] | cards up [95%]",
+     "{agent} | {seeds:.0f} | {win_rate:.2%} [{win_low:.2%}, {win_high:.2%}] "
+     "| {cards_up:.1f} [{cards_low:.1f}, {cards_high:.1f}]"),
     ("docs/reference/rules.md", "odds", odds,
      "rules | deals | `random` wins % | `heuristic` wins % | best agent so far wins % "
      "| can be won %",

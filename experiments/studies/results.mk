@@ -14,7 +14,7 @@ OUT := runs/results$(if $(QUICK),-quick)
 few = $(if $(QUICK),$(1),$(2))
 store = $(if $(QUICK),,$(PYTHON) docs/tables.py --add $(OUT)/$(1) $(2))
 
-NAMES := census players price leaderboard family learning small-games speed libraries
+NAMES := census players price leaderboard family learning seeds small-games speed libraries
 
 .PHONY: all trainings $(NAMES)
 all: $(NAMES)
@@ -111,6 +111,18 @@ learning: $(LEARNED_IN) $(OUT)/distinct/maskable_ppo-four-seasons/done.json
 
 $(OUT)/distinct/maskable_ppo-four-seasons/done.json:
 	$(call train,--agent maskable_ppo --core-minutes $(call few,0.2,10) --set mask=distinct)
+
+# The module of docs/reference/agents.md: five seeds of plain Stable-Baselines3.
+FIVE = $(foreach seed,$(SEEDS),own=my_net:net@train_seed=$(seed))
+
+seeds:
+	mkdir -p $(OUT)/seeds
+	sed -n '/^    from functools/,/^[^ ]/s/^    //p' docs/reference/agents.md \
+		$(call few,| sed s/500_000/5_000/,) > $(OUT)/seeds/my_net.py
+	cd $(OUT)/seeds && $(CURDIR)/$(PYTHON) my_net.py
+	cd $(OUT)/seeds && $(CURDIR)/$(FOUR) compare --play deterministic \
+		--deals $(call few,10000-10009,10000-10999) --out compared --agents $(FIVE) heuristic random
+	$(call store,seeds/compared/summary.csv,$(RESULTS)/seeds.csv)
 
 # --- Small games.
 
