@@ -35,8 +35,8 @@ class Compare(command_line.Run):
     ppo=maskable_ppo:runs/b, or own=my_module:net0 own=my_module:net1."""
     rules: list[str] = field(default_factory=lambda: ["four-seasons"])
     """Rule sets by name, changed ones in quotes, as in 'czarina(piles=4)'; or `all`."""
-    deals: str = "0-9999"
-    """A range of deals; 0-9999 are the test deals."""
+    deals: str = "10000-10999"
+    """A range of deals, or `test` (0-9999) or `validation` (10000-19999)."""
     play: list[Literal["deterministic", "stochastic"]] = field(
         default_factory=lambda: ["deterministic", "stochastic"]
     )

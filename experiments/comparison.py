@@ -13,7 +13,7 @@ from typing import Any
 import pandas as pd
 
 import four_seasons_env
-from four_seasons_env.engine.deals import parse_deals
+from four_seasons_env.engine.deals import parse_deals, split_of
 from four_seasons_env.experiments.folders import DATA, MARKS, provenance, read_table, write_json
 from four_seasons_env.experiments.players import Player
 from four_seasons_env.experiments.summary import CEILING, summarise
@@ -35,10 +35,10 @@ MOST_DEALS = 10_000_000
 
 
 def read_deals(deals: str) -> range:
-    """The deals of a run, from a text such as "0-9999".
+    """The deals of a run, from a text such as "10000-10999" or "test".
 
     Raises:
-        ValueError: for a text that is not a range of deals, or a range of too many.
+        ValueError: for a text that names no deals, or a range of too many.
     """
     numbers = parse_deals(deals)
     if len(numbers) > MOST_DEALS:
@@ -53,16 +53,22 @@ class Manifest:
     players: dict[str, list[Player]]
     """The players of each rule set."""
     deals: str
-    """A range of deals."""
+    """A range of deals, such as "10000-10999"."""
     seed: int = 0
     """Seed of the agents' random numbers and of the reshuffled stock."""
     recorded: bool = False
     """Whether the moves of all games are stored."""
     luck: dict[str, str] = field(default_factory=dict)
     """The meter of luck for each rule set; empty if luck is not measured."""
+    split: str = ""
+    """The split of the deals: "test", "validation" or "" for any other."""
     version: str = four_seasons_env.__version__
     origin: dict[str, Any] = field(default_factory=provenance)
     """Command, versions, machine and git state of the latest run."""
+
+    def __post_init__(self) -> None:
+        # As numbers, so that a folder says the same whether a range or a split was asked for.
+        self.deals, self.split = f"{self.numbers[0]}-{self.numbers[-1]}", split_of(self.numbers)
 
     @property
     def numbers(self) -> range:

@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from four_seasons_env.engine.deals import deals_in_words
 from four_seasons_env.experiments.folders import DATA
 from four_seasons_env.experiments.summary import BASELINE, CEILING, labels
 
@@ -92,8 +93,8 @@ def to_print(summary: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
 
 
 def deals_as_text(results: pd.DataFrame) -> str:
-    """The range of the played deals."""
-    return f"deals {results['deal'].min():,}-{results['deal'].max():,}"
+    """The range of the played deals, with their split."""
+    return deals_in_words(range(results["deal"].min(), results["deal"].max() + 1))
 
 
 def win_rates(summary: pd.DataFrame) -> list[str]:

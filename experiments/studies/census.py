@@ -3,8 +3,8 @@
 --seconds limits the time for each deal. If the command is started again, it solves the missing
 deals, and open deals again if they now get more time:
 
-    python experiments/studies/census.py --deals 0-9999 --seconds 1 --out runs/z
-    python experiments/studies/census.py --deals 0-9999 --seconds 60 --out runs/z
+    python experiments/studies/census.py --deals test --seconds 1 --out runs/z
+    python experiments/studies/census.py --deals test --seconds 60 --out runs/z
 
 `results.csv` has a row per deal. An open deal may be winnable or lost: the share of winnable deals
 lies between the share won and one minus the share lost.
@@ -17,7 +17,7 @@ from typing import Any
 
 import pandas as pd
 
-from four_seasons_env.engine.deals import RANKS, TRAIN_FROM
+from four_seasons_env.engine.deals import RANKS, TRAIN_FROM, deals_in_words
 from four_seasons_env.experiments import blocks, comparison, folders
 from four_seasons_env.experiments.command_line import Run, command, rule_set_names
 from four_seasons_env.experiments.workers import Workers
@@ -40,8 +40,8 @@ class Census(Run):
     """Folder of the results. Decided deals in it are skipped."""
     rules: list[str] = field(default_factory=lambda: ["four-seasons"])
     """Rule sets by name, changed ones in quotes, as in 'czarina(piles=4)'; or `all`."""
-    deals: str = "0-9999"
-    """A range of deals; 0-9999 are the test deals."""
+    deals: str = "10000-10999"
+    """A range of deals, or `test` (0-9999) or `validation` (10000-19999)."""
     seconds: float = 1.0
     """Seconds per deal. Deals that stayed open after less time are tried again."""
     workers: Workers = field(default_factory=Workers)
@@ -104,7 +104,7 @@ def take_census(run: Census) -> pd.DataFrame:
     """Solve the missing deals, and return all results, a row per deal.
 
     Raises:
-        ValueError: for an unknown rule set, or a text that is not a range of deals.
+        ValueError: for an unknown rule set, or a text that names no deals.
         RuntimeError: if a block of deals could not be solved, after all others have been, or if
             another process uses the folder.
     """
@@ -127,7 +127,7 @@ def census(run: Census) -> None:
     for rules, solved in results.groupby("rules", sort=False):
         counts = solved["status"].value_counts()
         shown = ", ".join(f"{count:,} {status}" for status, count in counts.items())
-        print(f"{rules}, deals {run.deals}: {shown}")
+        print(f"{rules}, {deals_in_words(comparison.read_deals(run.deals))}: {shown}")
     print(f"saved in {run.out}: results.csv, a row per deal")
 
 

@@ -26,7 +26,7 @@ all: $(NAMES)
 SECONDS_EACH := $(call few,1,10)
 
 census:
-	$(PYTHON) $(STUDIES)/census.py --seconds $(SECONDS_EACH) --deals $(call few,0-19,0-9999) --out $(OUT)/census
+	$(PYTHON) $(STUDIES)/census.py --seconds $(SECONDS_EACH) --deals $(call few,0-19,test) --out $(OUT)/census
 	$(call store,census/results.csv,experiments/data/census/results.csv)
 	$(PYTHON) $(STUDIES)/census.py --seconds $(SECONDS_EACH) --deals $(call few,0-9,0-999) --rules all \
 		--out $(OUT)/census
@@ -38,7 +38,7 @@ PLAYERS := random greedy heuristic first_candidate finisher maskable_ppo next_de
 	planner@positions=400,expansions=150 planner planner@lookahead=1
 
 players:
-	$(FOUR) compare --agents $(PLAYERS) --deals $(call few,0-19,0-9999) --out $(OUT)/players
+	$(FOUR) compare --agents $(PLAYERS) --deals $(call few,0-19,test) --out $(OUT)/players
 	$(call store,players/summary.csv,$(RESULTS)/four-seasons.csv)
 
 # What thinking longer wins: from the fastest planner of positions to the slowest.

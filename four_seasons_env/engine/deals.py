@@ -38,6 +38,8 @@ _SIGNS = str.maketrans("♣♠♥♦", SUITS, "\ufe0f")  # also as emoji
 TEST = range(0, 10_000)
 VALIDATION = range(10_000, 20_000)
 TRAIN_FROM = 2**32
+SPLITS = {"test": TEST, "validation": VALIDATION}
+"""The splits that a command may name."""
 
 
 # --- decks as text -----------------------------------------------------------------------------
@@ -217,16 +219,31 @@ def check_seed(seed: int) -> int:
 
 
 def parse_deals(text: str) -> range:
-    """The deals of a text such as "0-9999" (both ends belong to it) or "17".
+    """The deals of a text such as "10000-10999" (both ends belong to it), "17" or "validation".
 
     Raises:
-        ValueError: if the text is not a number or a rising range of them.
+        ValueError: if the text is not a number, a rising range of them, or the name of a split.
     """
+    if text in SPLITS:
+        return SPLITS[text]
     first, dash, last = text.replace(",", "").replace("_", "").partition("-")
     try:
         low, high = int(first), int(last if dash else first)
     except ValueError:
-        raise ValueError(f"deals must be given as '0-9999' or '17', not {text!r}") from None
+        raise ValueError(
+            f"deals must be given as '10000-10999', '17', 'test' or 'validation', not {text!r}"
+        ) from None
     if check_deal(high) < check_deal(low):
         raise ValueError(f"the deals {text!r} run backwards: write '{high}-{low}'")
     return range(low, high + 1)
+
+
+def split_of(deals: range) -> str:
+    """The split that a range of deals lies in, "test" or "validation"; "" for any other."""
+    ends = deals[0], deals[-1]
+    return next((name for name, split in SPLITS.items() if all(each in split for each in ends)), "")
+
+
+def deals_in_words(deals: range) -> str:
+    """A range of deals for people, such as "validation deals 10,000-10,999"."""
+    return f"{split_of(deals)} deals {deals[0]:,}-{deals[-1]:,}".lstrip()

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from docs.tables import decided_within
-from four_seasons_env.engine.deals import TRAIN_FROM
+from four_seasons_env.engine.deals import TRAIN_FROM, deals_in_words, parse_deals
 from four_seasons_env.experiments.compare import Compare, compare
 from four_seasons_env.experiments.comparison import with_ceiling
 from four_seasons_env.experiments.report import Report, report
@@ -34,7 +34,7 @@ def test_a_census_retries_open_deals(tmp_path: Path, capsys) -> None:
     pd.read_csv(parts[0]).head(50).to_csv(parts[0], index=False)  # as if killed after 50 deals
     again = replace(run, seconds=0.5)
     census(again)
-    assert f"deals {deals}: " in capsys.readouterr().out
+    assert f"{deals_in_words(parse_deals(deals))}: " in capsys.readouterr().out
     solved = pd.read_csv(tmp_path / "results.csv")
     assert list(solved["deal"]) == list(first["deal"])
     assert (solved["status"] != "unknown").sum() > 100

@@ -12,9 +12,16 @@ import pytest
 from four_seasons_env.agents.policy_files import save_policy
 from four_seasons_env.engine.deals import TRAIN_FROM
 from four_seasons_env.experiments.compare import Compare, compare
-from four_seasons_env.experiments.comparison import COLUMNS, read_results
+from four_seasons_env.experiments.comparison import (
+    COLUMNS,
+    Manifest,
+    open_comparison,
+    read_manifest,
+    read_results,
+)
 from four_seasons_env.experiments.folders import read_table
 from four_seasons_env.experiments.play import play_game
+from four_seasons_env.experiments.players import find_players
 from four_seasons_env.experiments.report import Report, report
 from four_seasons_env.experiments.verify import Verify, verify
 from four_seasons_env.experiments.workers import Workers
@@ -47,6 +54,16 @@ def test_a_comparison_may_grow(copied: Compare) -> None:
     assert len(more) == len(read_results(copied.out)) == 3 * 2 * 30
     parts = [pd.read_csv(path) for path in copied.out.glob("parts/*/*/*.csv")]
     assert sum(map(len, parts)) == 180, "files of blocks that have grown are deleted"
+
+
+def test_no_test_deals_unless_named(tmp_path: Path) -> None:
+    """And the folder of a named split is that of its range."""
+    assert Compare(tmp_path).deals == "10000-10999"
+    players = find_players(["random"], "simplicity")
+    for deals in ("validation", "10000-19999"):
+        made = open_comparison(tmp_path, Manifest({"simplicity": players}, deals))
+        assert (made.deals, made.split) == ("10000-19999", "validation")
+    assert read_manifest(tmp_path) == made
 
 
 def test_each_rule_set_describes_its_agents(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from four_seasons_env.engine.deals import (
     TEST,
     VALIDATION,
     card_code,
+    deals_in_words,
     deck_text,
     parse_deals,
     parse_deck,
@@ -97,10 +98,20 @@ def test_chosen_deals_can_be_replaced():
 
 @pytest.mark.parametrize(
     ("text", "meant"),
-    [("17", range(17, 18)), ("0-9999", range(10_000)), ("1,000-1_001", range(1000, 1002))],
+    [("17", range(17, 18)), ("test", range(10_000)), ("1,000-1_001", range(1000, 1002))],
 )
 def test_ranges_of_deals(text, meant):
     assert parse_deals(text) == meant
+
+
+def test_a_range_names_its_split():
+    ranges = ("test", "10000-10999", "9999-10000", "20000")
+    assert [deals_in_words(parse_deals(each)) for each in ranges] == [
+        "test deals 0-9,999",
+        "validation deals 10,000-10,999",
+        "deals 9,999-10,000",
+        "deals 20,000-20,000",
+    ]
 
 
 # --- cards and decks as text -------------------------------------------------------------------

@@ -141,8 +141,11 @@ TEXTS: list[tuple[Callable[..., Any], list[Row]]] = [
     (
         parse_deals,
         [
-            *((each, ValueError, "^deals must be given as '0-9999'") for each in ("", "-5", "5-")),
-            *((each, ValueError, f"or '17', not '{each}'$") for each in ("a-b", "1.5")),
+            *((each, ValueError, "^deals must be given as '10000-10999'") for each in ("", "-5")),
+            *(
+                (each, ValueError, f"'test' or 'validation', not '{each}'$")
+                for each in ("5-", "tset")
+            ),
             ("9-3", ValueError, "the deals '9-3' run backwards: write '3-9'"),
             ("0-9223372036854775808", ValueError, r"^deal must be 0 to 2\^63 - 1"),
         ],
