@@ -332,7 +332,7 @@ def facts() -> dict[str, Any]:
 TABLES: list[tuple[str, str, Callable[[], pd.DataFrame], str, str]] = [
     ("README.md", "results", summit, "agent | what it is | won %", "{agent} | {about} | {shown}"),
     ("docs/reference/benchmark.md", "results", lambda: players("four-seasons", ranked=True),
-     "agent | method | play | seeds | won % [95%] | vs heuristic [95%] | ms/game",
+     "agent | method | play | seeds | won % [95%] | vs heuristic [95%] | CPU ms/game",
      "{agent} | {kind} | {play} | {seeds:.0f} | {won} | {gain} | {ms_per_game:.2f}"),
     ("docs/reference/benchmark.md", "rates", rates,
      "what | observation | games | moves/s, 1 thread (default) | 2 threads",
@@ -371,7 +371,7 @@ TABLES: list[tuple[str, str, Callable[[], pd.DataFrame], str, str]] = [
      "sees | games | won % | luck z | luck p | measured with version",
      "{what} | {games:,} | {won:.1%} | {luck_z:+.2f} | {luck_p:.2g} | {version}"),
     ("docs/reference/leaderboard.md", "leaderboard", lambda: players("leaderboard", ranked=True),
-     "agent | method | play | won % [95%] | luck-adjusted [95%] | z (p) | ms/game",
+     "agent | method | play | won % [95%] | luck-adjusted [95%] | z (p) | CPU ms/game",
      "{agent} | {kind} | {play} | {won} | {adjusted:.2%} [{adjusted_low:.2%}, {adjusted_high:.2%}] "
      "| {luck_z:+.2f} ({luck_p:.2g}) | {ms_per_game:.2f}"),
     ("docs/recipes/cleanrl.md", "result", lambda: stored("libraries").query("page == 'cleanrl'"),

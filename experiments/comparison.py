@@ -27,7 +27,7 @@ COLUMNS = (
     *("agent", "play", "rules", "train_seed", "deal"),
     *("won", "cards_up", "moves", "seconds"),
 )
-"""Columns of `results.csv`; `seconds` is the agent's own time for a game."""
+"""Columns of `results.csv`; `seconds` is the agent's processor time for a game."""
 
 
 MOST_DEALS = 10_000_000

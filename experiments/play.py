@@ -164,8 +164,8 @@ def play_deals(
         name: name of the agent in records and errors, by default the name of its class.
 
     Returns:
-        A row per deal: deal, won, cards_up, moves, seconds (the time of `act`, divided among the
-        games); with ``record`` also `game`, a `Record`.
+        A row per deal: deal, won, cards_up, moves, seconds (the processor time of `act`, divided
+        among the games); with ``record`` also `game`, a `Record`.
 
     Raises:
         AnswerError: if the agent does not return one integer for each game, or plays a move that
@@ -202,8 +202,8 @@ def _play_out(
     """Play games to their ends.
 
     Returns:
-        The agent's seconds for each game, and for each turn the games that moved, by index, with
-        their moves.
+        The agent's processor seconds for each game, and for each turn the games that moved, by
+        index, with their moves.
     """
     games, rule = playing.games, kernel.compile_rules(rules)
     # The reshuffles depend on seed, deal and turn alone, whatever deals are played together.
@@ -219,10 +219,12 @@ def _play_out(
         if not len(alive):
             break
         shown = kernel.public_copy(games[alive], rule, mix(keys[alive] + np.uint64(turn)))
+        # Not the clock: others may use the cores, and waiting is not playing. The threads of the
+        # agent count; a process that it starts, or a server that it asks, does not.
+        started = time.process_time()
         # The agent gets a copy of the masks: moves are checked by those it cannot write to.
-        started = time.perf_counter()
         actions = as_actions(agent.act(shown, masks.copy(), rng), len(alive), name)
-        seconds[alive] += (time.perf_counter() - started) / len(alive)
+        seconds[alive] += (time.process_time() - started) / len(alive)
         _check(name, actions, masks, games[alive], rules)
         turns.append((alive, actions))
         playing.play(alive, actions)

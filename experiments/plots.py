@@ -107,7 +107,7 @@ def plot_win_rates(
 def plot_speed_strength(
     summary: pd.DataFrame, title: str, path: Path, colours: Mapping[str, str] | None = None
 ) -> None:
-    """Draw the win rate of each agent against its time per move.
+    """Draw the win rate of each agent against its processor time per move.
 
     Variants of an agent have its colour; only the strongest is named. A line joins the strongest
     variants at each speed. ``colours`` are those of `colours_of`.
@@ -145,7 +145,7 @@ def plot_speed_strength(
         axes.xaxis.set_major_formatter("{x:g}")
         axes.minorticks_off()
         axes.set_xlim(left=rows["time"].min() / 6)
-        axes.set_xlabel("milliseconds per move (many games in lockstep)")
+        axes.set_xlabel("CPU milliseconds per move (many games in lockstep)")
         axes.set_ylabel("games won")
         axes.set_ylim(bottom=0)
         axes.yaxis.set_major_formatter(percent)

@@ -37,7 +37,7 @@ _NOTES = (
     "All agents play the same deals, and no agent sees the order of the stock. Brackets hold 95% "
     "intervals: Wilson's for the win rate of one policy, a bootstrap over deals and seeds for "
     "several training seeds and for differences. Differences are percentage points on the same "
-    "deals. Times are measured with many games in lockstep on one core. The file table.md of "
+    "deals. Times are processor time, with many games in lockstep. The file table.md of "
     "the comparison has more columns: the mask, cards up, the interquartile mean over seeds "
     "(IQM), and the p-value of McNemar's exact test (the largest of several seeds)."
 )

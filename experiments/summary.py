@@ -62,10 +62,11 @@ def summarise(results: pd.DataFrame) -> pd.DataFrame:
 
     Columns: agent, play, rules, seeds (training runs), deals, win_rate with its 95% interval
     (win_low, win_high), iqm with iqm_low, iqm_high (interquartile mean of the win rate over
-    seeds), cards_up with cards_low, cards_high, moves, ms_per_move, ms_per_game; and, against the
-    baseline on the same deals, win_difference and cards_difference with their intervals (_low,
-    _high), and p_value (exact McNemar test; the largest of several seeds). The latter are missing
-    for the baseline, and for agents if the baseline has not played all of their deals.
+    seeds), cards_up with cards_low, cards_high, moves, ms_per_move, ms_per_game (processor time);
+    and, against the baseline on the same deals, win_difference and cards_difference with their
+    intervals (_low, _high), and p_value (exact McNemar test; the largest of several seeds). The
+    latter are missing for the baseline, and for agents if the baseline has not played all of their
+    deals.
 
     If luck was measured: adjusted, the luck-adjusted win rate, with adjusted_low, adjusted_high and
     adjusted_difference; equivalent_deals, luck_z and luck_p (`equivalent_deals`, `peeking`).

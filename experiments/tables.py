@@ -22,10 +22,10 @@ ADJUSTED = "won % luck-adjusted [95%]"
 
 BRIEF = (
     *("rules", "agent", "method", "play", "seeds", "won % [95%]"),
-    *(f"vs {BASELINE} [95%]", "ms/game"),
+    *(f"vs {BASELINE} [95%]", "CPU ms/game"),
 )
 """Columns of table.tex and of reports; table.md has more."""
-PRINTED = ("agent", "seeds", "won % [95%]", f"vs {BASELINE} [95%]", "ms/game")
+PRINTED = ("agent", "seeds", "won % [95%]", f"vs {BASELINE} [95%]", "CPU ms/game")
 LUCK_PRINTED = ("agent", ADJUSTED, "worth deals", "luck z (p)")
 """Columns of the tables that `four-seasons compare` prints for each rule set."""
 
@@ -53,8 +53,8 @@ _CELLS = {
     f"cards vs {BASELINE} [95%]": (
         "{cards_difference:+.1f} [{cards_difference_low:+.1f}, {cards_difference_high:+.1f}]"
     ),
-    "ms/move": "{ms_per_move:.3f}",
-    "ms/game": "{ms_per_game:.2f}",
+    "CPU ms/move": "{ms_per_move:.3f}",
+    "CPU ms/game": "{ms_per_game:.2f}",
 }
 """Titles and formats of the columns; each needs what it names first."""
 

@@ -27,7 +27,7 @@ ANSWER += ["planner", "planner@lookahead=1", "planner@lookahead=3,worlds=32,cand
 
 
 def plot_price(summary: pd.DataFrame, title: str, path: Path) -> None:
-    """Draw games won against seconds of one core per game: a curve from fast to slow players.
+    """Draw games won against processor seconds per game: a curve from fast to slow players.
 
     Args:
         summary: price.csv.
@@ -54,7 +54,7 @@ def plot_price(summary: pd.DataFrame, title: str, path: Path) -> None:
         axes.set_xscale("log")
         axes.xaxis.set_major_formatter("{x:g}")
         axes.margins(x=0.14, y=0.3)
-        axes.set_xlabel("seconds of one core per game")
+        axes.set_xlabel("CPU seconds per game")
         axes.set_ylabel("games won, with 95% interval")
         axes.yaxis.set_major_formatter(plots.percent)
 

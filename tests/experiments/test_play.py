@@ -1,5 +1,6 @@
 """Fair play in lockstep: no peeking, no repeated positions, fair times."""
 
+import threading
 import time
 from collections.abc import Callable
 from typing import Any
@@ -139,6 +140,13 @@ COMPILING = 0.5
 """Seconds."""
 
 
+def spend(seconds: float) -> None:
+    """Keep the processor busy."""
+    end = time.process_time() + seconds
+    while time.process_time() < end:
+        pass
+
+
 class Late:
     """The first legal move, and a slow first one in each process."""
 
@@ -146,7 +154,7 @@ class Late:
 
     def act(self, games: Games, masks: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         if not Late.compiled:
-            time.sleep(COMPILING)
+            spend(COMPILING)
         Late.compiled = True
         return masks.argmax(axis=1)
 
@@ -155,3 +163,24 @@ def test_compiling_is_not_timed() -> None:
     (player,) = find_players([f"late={__name__}:Late"], "four-seasons")
     played = play_games(player, DEFAULT, DEALS[:3])
     assert Late.compiled and played["seconds"].sum() < COMPILING
+
+
+class Threaded:
+    """The first legal move; in the first turn it waits, and a thread of it works."""
+
+    mask = "distinct"
+    waited = False
+
+    def act(self, games: Games, masks: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        if not self.waited:
+            worker = threading.Thread(target=spend, args=(0.2,))
+            worker.start()
+            worker.join()
+            time.sleep(1)
+        self.waited = True
+        return masks.argmax(axis=1)
+
+
+def test_time_is_processor_time_of_all_threads() -> None:
+    seconds = play_deals(Threaded(), DEFAULT, DEALS[:3])["seconds"].sum()
+    assert 0.2 <= seconds < 1
