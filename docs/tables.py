@@ -25,7 +25,7 @@ import yaml
 from four_seasons_env import Game, __version__
 from four_seasons_env.experiments.comparison import ceiling_row, read_census
 from four_seasons_env.experiments.folders import provenance, read_table, write_csv
-from four_seasons_env.experiments.summary import CEILING
+from four_seasons_env.experiments.summary import BASELINE, CEILING
 from four_seasons_env.experiments.tables import as_markdown, bounds_as_text, cell, win_rates
 from four_seasons_env.files import expanded, file_name
 from four_seasons_env.registration import ENVS
@@ -425,10 +425,14 @@ def add(new: Path, path: Path) -> None:
     """Merge rows of results into stored ones, in place of those with the same keys.
 
     Raises:
-        ValueError: if a row would replace one of more deals.
+        ValueError: if a row would replace one of more deals, or has differences from another
+            baseline than `heuristic`.
     """
     rows = read_table(new).assign(version=__version__, commit=provenance()["git"]["commit"][:10])
     before = read_table(path) if path.is_file() else rows[:0]
+    if "against" in rows and not {*rows["against"].dropna()} <= {BASELINE}:
+        raise ValueError(f"{new} must be compared with {BASELINE}: repeat it without --against")
+    rows = rows.drop(columns="against", errors="ignore")
     keys = [name for name in _KEYS if name in rows and name in before]
     if keys:
         both = before.merge(rows, on=keys, suffixes=("_before", ""))

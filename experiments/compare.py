@@ -48,6 +48,9 @@ class Compare(command_line.Run):
     luck: bool = False
     """Measure the luck of every game, for luck-adjusted win rates and a test for peeking.
     Takes about 0.1 seconds per game."""
+    against: str | None = None
+    """Label of the agent that the others are compared with, deal by deal.
+    Without this flag: heuristic, if it plays. Repeat a comparison to show it against another."""
     census: Path | None = None
     """Folder of a census (experiments/studies/census.py). If it has all of the deals, the table
     shows the ceiling.
@@ -71,16 +74,15 @@ def compare(run: Compare) -> pd.DataFrame:
     """
     # The census first: a wrong folder is reported before hours of play.
     census = comparison.read_census(run.census)
-    manifest = _checked(run)
+    manifest, against = _checked(run)
     with folders.locked(run.out, "comparison"):
         results = _play(run, manifest)
-        summary = comparison.summarise_folder(run.out, results, census)
-        cells = tables.as_text(summary)
+        summary = comparison.summarise_folder(run.out, results, census, against)
         folders.write_csv(run.out / "summary.csv", summary)
-        folders.write_csv(run.out / "seeds.csv", summarise_seeds(results))
-        write_atomically(run.out / "table.md", tables.as_markdown(cells).encode())
-        shown = cells[[name for name in tables.BRIEF if name in cells]]
-        write_atomically(run.out / "table.tex", tables.as_latex(shown).encode())
+        folders.write_csv(run.out / "seeds.csv", summarise_seeds(results, against))
+        whole, brief = tables.as_text(summary), tables.as_text(summary, tables.BRIEF)
+        write_atomically(run.out / "table.md", tables.as_markdown(whole).encode())
+        write_atomically(run.out / "table.tex", tables.as_latex(brief).encode())
         plots = []
         for rules, played in results.groupby("rules", sort=False):
             title, name = f"{rules}, {tables.deals_as_text(played)}", file_name(str(rules))
@@ -90,7 +92,7 @@ def compare(run: Compare) -> pd.DataFrame:
             if len(measured):
                 luck = tables.to_print(measured, tables.LUCK_PRINTED)
                 tables.print_table(luck, "without the luck of the cards")
-            print(f"{rules}, {what_is_certain(played)}")
+            print(f"{rules}, {what_is_certain(played, run.against)}")
             plots.append((own, title, run.out / f"win_rates-{name}.png"))
         for plot in plots:
             plot_win_rates(*plot)
@@ -101,8 +103,8 @@ def compare(run: Compare) -> pd.DataFrame:
         return results
 
 
-def _checked(run: Compare) -> comparison.Manifest:
-    """The manifest of a comparison whose flags, agents and meters can be used; writes nothing."""
+def _checked(run: Compare) -> tuple[comparison.Manifest, str]:
+    """The manifest of a comparison whose flags, agents and meters can be used, and the baseline."""
     rule_sets = command_line.rule_set_names(run.rules)
     if not (run.agents and rule_sets and run.play):
         raise ValueError("name at least one agent, one rule set and one way to play")
@@ -111,8 +113,11 @@ def _checked(run: Compare) -> comparison.Manifest:
     comparison.read_deals(run.deals)
     names = [split_name(each) for each in run.agents]
     players = {rules: find_players(names, rules, run.play) for rules in rule_sets}
+    against = comparison.check_against(
+        run.against, (each.agent for own in players.values() for each in own)
+    )
     luck = {rules: blocks.meter_for(rules).name for rules in rule_sets if run.luck}
-    return comparison.Manifest(players, run.deals, run.seed, run.record, luck)
+    return comparison.Manifest(players, run.deals, run.seed, run.record, luck), against
 
 
 def _play(run: Compare, manifest: comparison.Manifest) -> pd.DataFrame:

@@ -6,6 +6,7 @@ by agents, rule sets and deals. Its seed, its version and the weights of its age
 The ceiling is what a player who sees every card could win; a census solves the deals one by one.
 """
 
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -13,10 +14,11 @@ from typing import Any
 import pandas as pd
 
 import four_seasons_env
+from four_seasons_env.arguments import nearest
 from four_seasons_env.engine.deals import parse_deals, split_of
 from four_seasons_env.experiments.folders import DATA, MARKS, provenance, read_table, write_json
 from four_seasons_env.experiments.players import Player
-from four_seasons_env.experiments.summary import CEILING, summarise
+from four_seasons_env.experiments.summary import BASELINE, CEILING, summarise
 from four_seasons_env.files import expanded
 from four_seasons_env.schemas import read_json
 
@@ -157,8 +159,22 @@ def read_results(folder: str | Path) -> pd.DataFrame:
     return results
 
 
+def check_against(against: str | None, labels: Iterable[str]) -> str:
+    """The label of the baseline, by default `heuristic`.
+
+    Raises:
+        ValueError: for a label that no agent has, with the nearest one.
+    """
+    known = dict.fromkeys(labels)
+    if against is not None and against not in known:
+        raise ValueError(
+            f"--against must be the label of an agent, not {against!r}: {nearest(against, known)}"
+        )
+    return against or BASELINE
+
+
 def summarise_folder(
-    folder: str | Path, results: pd.DataFrame, census: pd.DataFrame
+    folder: str | Path, results: pd.DataFrame, census: pd.DataFrame, against: str = BASELINE
 ) -> pd.DataFrame:
     """A row for each agent and way of playing under each rule set.
 
@@ -166,8 +182,9 @@ def summarise_folder(
         folder: folder of the comparison.
         results: its results, or those of one rule set.
         census: results of a census, for the ceiling.
+        against: label of the baseline.
     """
-    summary = summarise(results)
+    summary = summarise(results, against)
     players = {
         (rules, each.agent, each.play): each
         for rules, own in read_manifest(folder).players.items()

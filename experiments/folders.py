@@ -146,7 +146,7 @@ DATA = Path(__file__).parent / "data"
 
 TEXTS = (
     *("agent", "play", "rules", "kind", "mask", "base"),
-    *("status", "observation", "version", "commit"),
+    *("status", "observation", "version", "commit", "against"),
 )
 """Columns of text. An agent may be called `007` or `nan`."""
 WHOLE = ("train_seed", "seeds", "deals")

@@ -64,8 +64,8 @@ def plot_win_rates(
 ) -> None:
     """Draw win rates with 95% intervals, the best first, and the odds of the textbook.
 
-    The ceiling, if the summary has it, is a grey bar with its bounds. ``colours`` are those of
-    `colours_of`.
+    A label has the difference from the baseline, if the summary names one. The ceiling, if the
+    summary has it, is a grey bar with its bounds. ``colours`` are those of `colours_of`.
     """
     colours = colours or colours_of(summary["agent"])
     rows = summary.assign(who=labels(summary)).sort_values("win_rate", kind="stable")
@@ -75,6 +75,8 @@ def plot_win_rates(
         bounds = f"{bounds_as_text(row['win_low'], row['win_high'])}%"
         won = bounds if is_ceiling else f"{row['win_rate']:.1%}"
         names.append(f"{in_lines(row['who'])}  {won}")
+        if pd.notna(row.get("against")):
+            names[-1] += f"\n{100 * row['win_difference']:+.1f} vs {in_lines(row['against'])}"
     room = max(0.4, 0.18 * max(name.count("\n") + 1 for name in names))
     with drawing(path, title, 1.5 + room * len(rows)) as axes:
         axes.barh(

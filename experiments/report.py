@@ -27,7 +27,7 @@ import tyro
 from four_seasons_env.experiments import comparison, folders, plots, tables
 from four_seasons_env.experiments.command_line import Run, command
 from four_seasons_env.experiments.players import check_label
-from four_seasons_env.experiments.summary import BASELINE, CEILING, labels, summarise_seeds
+from four_seasons_env.experiments.summary import CEILING, labels, summarise_seeds
 from four_seasons_env.files import expanded, file_name, write_atomically
 from four_seasons_env.schemas import read_json
 
@@ -39,7 +39,7 @@ _NOTES = (
     "several training seeds and for differences. Differences are percentage points on the same "
     "deals. Times are processor time, with many games in lockstep. The file table.md of "
     "the comparison has more columns: the mask, cards up, the interquartile mean over seeds "
-    "(IQM), and the p-value of McNemar's exact test (the largest of several seeds)."
+    "(IQM), and the p-value of McNemar's exact test (the largest of all pairs of seeds)."
 )
 
 _LEARNING_NOTE = (
@@ -68,6 +68,8 @@ class Report(Run):
     runs: tyro.conf.Positional[list[Path]]
     """Folders of comparisons and trainings, and CSV files of learning curves. A label comes before
     =; for several training seeds, give all the same label: PPO=runs/a PPO=runs/b"""
+    against: str | None = None
+    """Label of the agent that the others are compared with. Without this flag: heuristic."""
     census: Path | None = None
     """Folder of `experiments/studies/census.py`, for the ceiling.
     Without this flag: the stored census of the test deals."""
@@ -80,7 +82,8 @@ def report(run: Report) -> Path:
     """Write the page and the files of its figures, print their names, and return the page's path.
 
     Raises:
-        ValueError: if no folder is given, a label cannot be used, or a file is damaged.
+        ValueError: if no folder is given, a label cannot be used, no agent has the label of the
+            baseline, or a file is damaged.
         FileNotFoundError: for a folder without a training or comparison.
     """
     if not run.runs:
@@ -90,6 +93,8 @@ def report(run: Report) -> Path:
     comparisons, trainings, files = _sorted(named)
     census = comparison.read_census(run.census)
     results = {folder: comparison.read_results(folder) for folder in comparisons}
+    played = (label for games in results.values() for label in games["agent"].unique())
+    against = comparison.check_against(run.against, played)
     learned = [_training(path, label) for path, label in trainings]
     own = [_own_curve(path, label) for path, label in files]
 
@@ -107,9 +112,9 @@ def report(run: Report) -> Path:
     # its source: the command and commit that make it again.
     parts = [_element("h1", _TITLE), *_opening(results)]
     for folder, games in results.items():
-        parts += _comparison(folder, games, census, figures)
+        parts += _comparison(folder, games, census, figures, against)
     if learned:
-        parts += _trainings(learned, results, figures)
+        parts += _trainings(learned, results, figures, against)
     if own:
         parts += _own_curves(own, figures)
 
@@ -194,10 +199,9 @@ class _Figures:
         return f"<figure>{image}</figure>"
 
 
-def _table(cells: pd.DataFrame, shown: Sequence[str] = ()) -> str:
-    """A table of text with the columns ``shown``, by default all."""
-    columns = [name for name in cells if name in (shown or cells)]
-    return f'<div class="wide">{cells[columns].to_html(index=False, border=0)}</div>'
+def _table(cells: pd.DataFrame) -> str:
+    """A table of text."""
+    return f'<div class="wide">{cells.to_html(index=False, border=0)}</div>'
 
 
 def _element(tag: str, text: str, kind: str = "") -> str:
@@ -219,16 +223,16 @@ def _opening(results: dict[Path, pd.DataFrame]) -> Iterator[str]:
 
 
 def _comparison(
-    folder: Path, games: pd.DataFrame, census: pd.DataFrame, figures: _Figures
+    folder: Path, games: pd.DataFrame, census: pd.DataFrame, figures: _Figures, against: str
 ) -> Iterator[str]:
     """Table and plots of each rule set."""
     results = games[list(comparison.COLUMNS)]  # without luck, which `compare --luck` shows
     for rules, played in results.groupby("rules", sort=False):
-        summary = comparison.summarise_folder(folder, played, census)
+        summary = comparison.summarise_folder(folder, played, census, against)
         title = f"{rules}, {tables.deals_as_text(played)}"
         yield _element("h2", title)
         best_first = summary.sort_values("win_rate", ascending=False, kind="stable")
-        yield _table(tables.as_text(best_first), tables.BRIEF)
+        yield _table(tables.as_text(best_first, tables.BRIEF))
         yield _element("p", _NOTES, "note")
         if CEILING in set(summary["agent"]):
             yield _element("p", _CEILING_NOTE, "note")
@@ -237,7 +241,7 @@ def _comparison(
             ("speed", "win rate against time per move", plots.plot_speed_strength),
         ):
             yield figures.draw(f"{name}-{rules}", about, plot, summary, title)
-        yield from _over_seeds(played)
+        yield from _over_seeds(played, against)
     origin = comparison.read_manifest(folder).origin
     yield _element("h3", "Source of the comparison")
     git = origin["git"]
@@ -252,12 +256,12 @@ def _commands(commands: Iterable[str]) -> str:
     return "".join(f"<p>{_element('code', each)}</p>" for each in commands)
 
 
-def _over_seeds(played: pd.DataFrame) -> Iterator[str]:
+def _over_seeds(played: pd.DataFrame, against: str) -> Iterator[str]:
     """A table with a row for each training seed, if an agent has several."""
     if played.groupby(["agent", "play"])["train_seed"].nunique().max() < 2:
         return
     yield _element("h3", "Training seeds")
-    seeds = summarise_seeds(played).dropna(subset=["train_seed"])
+    seeds = summarise_seeds(played, against).dropna(subset=["train_seed"])
     cells = tables.as_text(seeds).drop(columns=["seeds", "IQM % [95%]"], errors="ignore")
     cells.insert(1, "seed", seeds["train_seed"].astype(int).astype(str).tolist())
     yield _table(cells.reset_index(drop=True))
@@ -287,7 +291,10 @@ def _training(folder: Path, label: str) -> _Training:
 
 
 def _trainings(
-    trainings: list[_Training], results: dict[Path, pd.DataFrame], figures: _Figures
+    trainings: list[_Training],
+    results: dict[Path, pd.DataFrame],
+    figures: _Figures,
+    against: str,
 ) -> Iterator[str]:
     """Outcomes and learning curves of each rule set, with a colour for each algorithm."""
     for rules in dict.fromkeys(each.about.rules["name"] for each in trainings):
@@ -299,8 +306,8 @@ def _trainings(
             yield _table(pd.DataFrame(rows))
         references: dict[str, float] = {}
         for games in results.values():
-            won = games.query("rules == @rules and agent == @BASELINE")["won"]
-            references |= {BASELINE: won.mean()} if len(won) else {}
+            won = games.query("rules == @rules and agent == @against")["won"]
+            references |= {against: won.mean()} if len(won) else {}
         title = f"{rules}: validation during training"
         curves = pd.concat([each.curve for each in own])
         about = {"axes_labels": _LEARNING_AXES, "references": references}

@@ -13,7 +13,7 @@ control variate) is fitted on other deals than it corrects, so the corrected res
 
 import functools
 from collections.abc import Iterator, Sequence
-from itertools import combinations, islice
+from itertools import combinations, islice, product
 from typing import Any
 
 import numpy as np
@@ -31,7 +31,7 @@ _AT_ONCE = 100_000
 """Draws that are multiplied at once: as floats, they fit into the cache of a core."""
 
 BASELINE = "heuristic"
-"""Other agents are compared with this one, deal by deal."""
+"""Other agents are compared with this one, deal by deal, unless another is named."""
 
 CEILING = "ceiling"
 """Name of the ceiling in the column of agents."""
@@ -57,67 +57,82 @@ _MEASURES = (
 """Columns of a summary: a mean, and the start of the names of its intervals; and of results."""
 
 
-def summarise(results: pd.DataFrame) -> pd.DataFrame:
+def summarise(results: pd.DataFrame, against: str = BASELINE) -> pd.DataFrame:
     """A row for each agent and way of playing under each rule set, in order of appearance.
+
+    Args:
+        results: a row per game.
+        against: label of the baseline. If it has played both ways, its deterministic games count.
 
     Columns: agent, play, rules, seeds (training runs), deals, win_rate with its 95% interval
     (win_low, win_high), iqm with iqm_low, iqm_high (interquartile mean of the win rate over
     seeds), cards_up with cards_low, cards_high, moves, ms_per_move, ms_per_game (processor time);
-    and, against the baseline on the same deals, win_difference and cards_difference with their
-    intervals (_low, _high), and p_value (exact McNemar test; the largest of several seeds). The
-    latter are missing for the baseline, and for agents if the baseline has not played all of their
-    deals.
+    and, with the label of the baseline in `against`, on the same deals, win_difference and
+    cards_difference with their intervals (_low, _high), and p_value (exact McNemar test; the
+    largest of all pairs of seeds). The latter are missing for the baseline, and for agents if the
+    baseline has not played all of their deals.
 
     If luck was measured: adjusted, the luck-adjusted win rate, with adjusted_low, adjusted_high and
     adjusted_difference; equivalent_deals, luck_z and luck_p (`equivalent_deals`, `peeking`).
 
     The interval of a win rate is Wilson's for one policy, and from the crossed bootstrap
     (`crossed_interval`) for several training seeds. Cards up and differences always use the latter.
+    A difference resamples the deals of both together, and the seeds of each alone.
 
     Raises:
         ValueError: if the seeds of an agent have not played the same deals.
     """
     results = with_adjusted(results)
     return pd.DataFrame(
-        _row(results, played, key)
+        _row(results, played, key, against)
         for key, played in results.groupby(["rules", "agent", "play"], sort=False)
     )
 
 
-def summarise_seeds(results: pd.DataFrame) -> pd.DataFrame:
+def summarise_seeds(results: pd.DataFrame, against: str = BASELINE) -> pd.DataFrame:
     """The columns of `summarise`, with a row for each training run, `train_seed`."""
     results = with_adjusted(results)
     groups = results.groupby(["rules", "agent", "play", "train_seed"], sort=False, dropna=False)
     return pd.DataFrame(
-        {"train_seed": seed} | _row(results, played, (rules, agent, play))
+        {"train_seed": seed} | _row(results, played, (rules, agent, play), against)
         for (rules, agent, play, seed), played in groups
     )
 
 
-def _row(results: pd.DataFrame, played: pd.DataFrame, key: Any) -> dict[str, Any]:
+def _baseline(results: pd.DataFrame, against: str) -> pd.DataFrame:
+    """The games of the baseline, played one way: deterministically, if it has played both."""
+    games = results[results["agent"] == against]
+    return games[games["play"] == games["play"].min()]
+
+
+def _row(results: pd.DataFrame, played: pd.DataFrame, key: Any, against: str) -> dict[str, Any]:
     rules, agent, play = key
     won = by_seed(played, "won")
     seeds, deals = won.shape
     row = {"agent": agent, "play": play, "rules": rules, "seeds": seeds, "deals": deals}
-    others = results[(results["rules"] == rules) & (results["agent"] == BASELINE)]
-    is_compared = agent != BASELINE and set(won.columns) <= set(others["deal"])
-    base = others.set_index("deal").loc[won.columns] if is_compared else None
+    base = _baseline(results[results["rules"] == rules], against)
+    base = base[base["deal"].isin(won.columns)]
+    is_itself = ((base["agent"] == agent) & (base["play"] == play)).any()
+    is_compared = base["deal"].nunique() == deals and not is_itself
     for mean, name, column in _MEASURES:
         if column not in played or played[column].isna().any():
             continue  # luck was not measured
         table = by_seed(played, column).to_numpy()
-        ends = crossed_interval(table)
+        means = resampled_means(table)
+        ends = middle(means)
         # Wilson's interval keeps a width where every game was won or lost: there, all resamples are
         # equal. It counts independent games, so it does not fit several seeds on the same deals.
         if name == "win" and seeds == 1:
             ends = stats.binomtest(int(table.sum()), deals).proportion_ci(method="wilson")
         row |= {mean: float(table.mean())} | _interval(name, ends)
-        if base is not None:
-            # Deal by deal, because a deal that is easy for one is easy for the other: what the
-            # deals share cancels, and the interval is narrower than those of the two means.
-            against, difference = f"{name}_difference", table - base[column].to_numpy(np.float64)
-            row[against] = float(difference.mean())
-            row |= _interval(against, crossed_interval(difference))
+        if is_compared and base[column].notna().all():
+            # The same deals in each resample, because a deal that is easy for one is easy for the
+            # other: what they share cancels, and the interval is narrower than those of the two
+            # means. But two algorithms share no seeds, so the rows are drawn independently.
+            other = by_seed(base, column).to_numpy()
+            row[f"{name}_difference"] = float(table.mean() - other.mean())
+            difference = means - resampled_means(other, number=2)
+            row |= _interval(f"{name}_difference", middle(difference))
     row["iqm"], row["iqm_low"], row["iqm_high"] = iqm_interval(won.to_numpy().mean(axis=1))
     row["moves"] = played["moves"].mean()
     row["ms_per_move"] = 1000 * played["seconds"].sum() / max(played["moves"].sum(), 1)
@@ -125,10 +140,10 @@ def _row(results: pd.DataFrame, played: pd.DataFrame, key: Any) -> dict[str, Any
     if "adjusted" in row:
         row["equivalent_deals"] = equivalent_deals(played)
         row["luck_z"], row["luck_p"] = peeking(played)
-    if base is not None:
-        wins = base["won"].to_numpy(np.float64)
-        # The largest: an algorithm is better if each of its runs is.
-        row["p_value"] = max(mcnemar(run, wins) for run in won.to_numpy())
+    if is_compared:
+        pairs = product(won.to_numpy(), by_seed(base, "won").to_numpy())
+        # The largest: an algorithm is better if each of its runs is better than each of the other.
+        row |= {"against": against, "p_value": max(mcnemar(*pair) for pair in pairs)}
     return row
 
 
@@ -160,26 +175,36 @@ def labels(table: pd.DataFrame) -> list[str]:
     ]
 
 
-def what_is_certain(results: pd.DataFrame) -> str:
+def what_is_certain(results: pd.DataFrame, against: str | None = None) -> str:
     """A sentence on the differences that the games of one rule set resolve, and the deals needed.
 
     The widest 95% interval counts: of the paired differences between two agents, or of the win rate
     of a single agent. As in the table, seeds and deals are both samples (`crossed_interval`).
+
+    Args:
+        results: a row per game.
+        against: label of the baseline, if only differences from it count.
     """
     rows = results.assign(who=labels(results))
+    base = set(_baseline(rows, against or BASELINE)["who"])
     played = rows.groupby("who", sort=False)
     # A row per deal that all have played, a column per agent and training seed.
     won = pd.concat({who: by_seed(own, "won").T for who, own in played}, axis=1, join="inner")
     won, deals = won.sort_index(), len(won)
-    tables = [won[who].to_numpy().T for who in played.groups] if deals > 1 else []
+    names = sorted(played.groups, key=base.__contains__)  # the baseline last, as a subtrahend
+    tables = [won[who].to_numpy().T for who in names] if deals > 1 else []
+    pairs = list(combinations(range(len(tables)), 2))
+    if against:
+        pairs = [pair for pair in pairs if pair[1] == len(tables) - 1]
     # A squared width is a part of the seeds plus a part of the deals that falls as 1 / deals. With
     # any number of deals, the width over seeds alone would remain.
     seeds = [table.mean(axis=1, keepdims=True) for table in tables]
-    widths = zip(_widths(tables), _widths(seeds), strict=True)
+    widths = zip(_widths(tables, pairs), _widths(seeds, pairs), strict=True)
     width, floor = max(widths, default=(0, 0))
     if not width > 0:
         return f"{deals:,} deal{'s' * (deals != 1)}: too few to distinguish any agents"
-    what = "differences under" if len(tables) > 1 else "the win rate is known to within"
+    among = f"differences from {against} under" if against else "differences under"
+    what = among if len(tables) > 1 else "the win rate is known to within"
     chance = " are within chance" if len(tables) > 1 else ""
     text = f"{deals:,} deals: {what} {_points(float(f'{width:.2g}'))}{chance}"
     target = next((each for each in _TARGETS if each < width), None)
@@ -201,16 +226,11 @@ def _caveat(seeds: pd.Series) -> str:
     return ""
 
 
-def _widths(tables: list[NDArray[np.float64]]) -> list[float]:
-    """Half of each pair's interval, or of the only table's, in points."""
-    # Two algorithms share the deals but not the seeds, so their rows are drawn independently. Next
-    # to a single run, the rows are those of the table, so that line and table agree.
+def _widths(tables: list[NDArray[np.float64]], pairs: list[tuple[int, int]]) -> list[float]:
+    """Half of the interval of each pair's difference, or of the only table's mean, in points."""
+    # As in `_row`, so that line and table agree.
     first, second = ([resampled_means(each, number) for each in tables] for number in (1, 2))
-    means = [
-        first[i] - (second if len(tables[i]) > 1 else first)[j]
-        for i, j in combinations(range(len(tables)), 2)
-    ]
-    ends = [middle(each) for each in means or first]
+    ends = [middle(each) for each in [first[i] - second[j] for i, j in pairs] or first]
     return [100 * (high - low) / 2 for low, high in ends]
 
 

@@ -22,10 +22,10 @@ ADJUSTED = "won % luck-adjusted [95%]"
 
 BRIEF = (
     *("rules", "agent", "method", "play", "seeds", "won % [95%]"),
-    *(f"vs {BASELINE} [95%]", "CPU ms/game"),
+    *("vs {against} [95%]", "CPU ms/game"),
 )
-"""Columns of table.tex and of reports; table.md has more."""
-PRINTED = ("agent", "seeds", "won % [95%]", f"vs {BASELINE} [95%]", "CPU ms/game")
+"""Columns of table.tex and of reports; table.md has more. `{against}` is the baseline's label."""
+PRINTED = ("agent", "seeds", "won % [95%]", "vs {against} [95%]", "CPU ms/game")
 LUCK_PRINTED = ("agent", ADJUSTED, "worth deals", "luck z (p)")
 """Columns of the tables that `four-seasons compare` prints for each rule set."""
 
@@ -40,17 +40,17 @@ _CELLS = {
     "worth deals": "{equivalent_deals:,.0f}",
     "of winnable %": "{of_winnable:.2%}",
     "IQM % [95%]": "{iqm:.2%} [{iqm_low:.2%}, {iqm_high:.2%}]",
-    f"vs {BASELINE} [95%]": (
+    "vs {against} [95%]": (
         "{win_difference:+.2%} [{win_difference_low:+.2%}, {win_difference_high:+.2%}]"
     ),
-    f"luck-adjusted vs {BASELINE} [95%]": (
+    "luck-adjusted vs {against} [95%]": (
         "{adjusted_difference:+.2%} "
         "[{adjusted_difference_low:+.2%}, {adjusted_difference_high:+.2%}]"
     ),
     "luck z (p)": "{luck_z:+.2f} ({luck_p})",
     "McNemar p": "{p_value}",
     "cards up [95%]": "{cards_up:.1f} [{cards_low:.1f}, {cards_high:.1f}]",
-    f"cards vs {BASELINE} [95%]": (
+    "cards vs {against} [95%]": (
         "{cards_difference:+.1f} [{cards_difference_low:+.1f}, {cards_difference_high:+.1f}]"
     ),
     "CPU ms/move": "{ms_per_move:.3f}",
@@ -68,8 +68,8 @@ def cell(form: str, row: Mapping[Any, Any]) -> str:
     return text.replace("%", "") if "%}" in form else text
 
 
-def as_text(summary: pd.DataFrame) -> pd.DataFrame:
-    """The summary of a comparison as cells of text."""
+def as_text(summary: pd.DataFrame, columns: Sequence[str] = ()) -> pd.DataFrame:
+    """The summary of a comparison as cells of text, with some columns, by default all."""
     several = summary["seeds"].max() > 1
     texts = {
         name: summary[name].map(p_as_text) for name in ("p_value", "luck_p") if name in summary
@@ -81,15 +81,17 @@ def as_text(summary: pd.DataFrame) -> pd.DataFrame:
         needed = form[1:].partition("}")[0].partition(":")[0]
         if needed in rows and (several or needed not in ("seeds", "iqm")):
             cells[title] = [cell(form, row) for row in rows.to_dict("records")]
-    return pd.DataFrame(cells)
+    named = rows["against"].dropna().tolist() if "against" in rows else []
+    against = (named or [BASELINE])[0]
+    shown = [name for name in columns or cells if name in cells]
+    return pd.DataFrame({name.format(against=against): cells[name] for name in shown})
 
 
 def to_print(summary: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
     """Some columns of `as_text`; agents that play in two ways name theirs in a second line."""
-    cells = as_text(summary)
-    both = zip(labels(summary), cells["agent"], cells["play"], strict=True)
-    cells["agent"] = [agent if who == agent else f"{agent},\n{play}" for who, agent, play in both]
-    return cells[[name for name in columns if name in cells]]
+    both = zip(labels(summary), summary["agent"], summary["play"], strict=True)
+    names = [agent if who == agent else f"{agent},\n{play}" for who, agent, play in both]
+    return as_text(summary.assign(agent=names), columns)
 
 
 def deals_as_text(results: pd.DataFrame) -> str:

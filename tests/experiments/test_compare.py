@@ -66,6 +66,19 @@ def test_no_test_deals_unless_named(tmp_path: Path) -> None:
     assert read_manifest(tmp_path) == made
 
 
+def test_another_baseline(copied: Compare, capsys) -> None:
+    """A comparison is shown against another agent without playing again."""
+    kept = (copied.out / "results.csv").read_bytes()
+    compare(replace(copied, against="A"))
+    assert (copied.out / "results.csv").read_bytes() == kept
+    assert "20 deals: differences from A under" in capsys.readouterr().out
+    assert read_table(copied.out / "summary.csv")["against"].fillna("-").tolist() == ["A", "-"]
+    for name in ("table.md", "table.tex"):
+        text = (copied.out / name).read_text()
+        assert "vs A [95" in text and "vs heuristic" not in text
+    assert "<th>vs A [95%]</th>" in report(Report([copied.out], against="A")).read_text()
+
+
 def test_each_rule_set_describes_its_agents(tmp_path: Path) -> None:
     rules = ["czarina", "simplicity"]
     run = replace(comparison(tmp_path / "c", "mine=tests.agents.players:ByRules"), rules=rules)

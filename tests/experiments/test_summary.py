@@ -50,8 +50,8 @@ def played(agent: str, won: Any, cards: Any, seed: int | None = None) -> pd.Data
     )
 
 
-def row_of(results: pd.DataFrame, agent: str) -> pd.Series:
-    return summarise(results).set_index("agent").loc[agent]
+def row_of(results: pd.DataFrame, agent: str, against: str = "heuristic") -> pd.Series:
+    return summarise(results, against).set_index("agent").loc[agent]
 
 
 def test_each_number_of_a_row() -> None:
@@ -75,7 +75,7 @@ def test_each_number_of_a_row() -> None:
     for name, i in (("win", 0), ("cards", 1)):
         difference = np.array([OTHER[i]], float) - BASE[i]
         ends = row[f"{name}_difference_low"], row[f"{name}_difference_high"]
-        assert ends == crossed_interval(difference)
+        assert ends == pytest.approx(crossed_interval(difference))
     assert row["p_value"] == pytest.approx(0.5)  # two of two: 2 * 1/4
     base = row_of(results, "heuristic")
     assert base[["win_difference", "cards_difference", "p_value"]].isna().all()
@@ -88,6 +88,38 @@ def test_baseline_needs_the_same_deals() -> None:
     assert "win_difference" not in row_of(pd.concat([base[:5], other]), "greedy")
     more = pd.concat([played("heuristic", [*BASE[0], 1], [*BASE[1], 52]), other])
     assert row_of(more, "greedy")["win_difference"] == pytest.approx(2 / 6)
+
+
+def test_seeds_on_both_sides() -> None:
+    """The difference from another baseline, with a bootstrap by hand."""
+    won = np.array([[1, 1, 1, 0, 0, 0], [1, 1, 1, 1, 1, 0]])
+    base = np.array([[0, 0, 0, 0, 0, 0], [1, 0, 0, 0, 0, 0]])
+    mine = [played("mine", each, 10, seed) for seed, each in enumerate(won)]
+    theirs = [played("PPO", each, 10, seed) for seed, each in enumerate(base)]
+    results = pd.concat([*theirs, *mine, played("heuristic", *BASE)])
+    row = row_of(results, "mine", against="PPO")
+    assert row["against"] == "PPO"
+    assert row["win_difference"] == pytest.approx(8 / 12 - 1 / 12)
+    assert row["p_value"] == pytest.approx(0.5)  # the first seed against the second: two of two
+    deals, first, second = map(np.random.default_rng, range(3))
+    drawn = [deals.integers(0, 6, 6) for _ in range(2000)]
+    ours, other = (rng.multinomial(2, [0.5, 0.5], 2000) / 2 for rng in (first, second))
+    pairs = zip(ours, other, drawn, strict=True)
+    means = [(m @ won[:, d] - n @ base[:, d]).mean() for m, n, d in pairs]
+    ends = row["win_difference_low"], row["win_difference_high"]
+    assert ends == pytest.approx(tuple(np.quantile(means, [0.025, 0.975])))
+    assert row_of(results, "heuristic", against="PPO")["win_difference"] == pytest.approx(3 / 12)
+    assert np.isnan(row_of(results, "PPO", against="PPO")["win_difference"])
+    assert "vs PPO [95%]" in as_text(summarise(results, "PPO"))
+    width = 50 * (ends[1] - ends[0])
+    line = what_is_certain(pd.concat([*theirs, *mine]), "PPO")
+    assert line.startswith(f"6 deals: differences from PPO under {width:.2g} points are within")
+
+
+def test_baseline_of_two_plays_is_deterministic() -> None:
+    both = [played("a", *BASE).assign(play=play) for play in ("stochastic", "deterministic")]
+    differences = summarise(pd.concat([*both, played("b", *OTHER)]), "a")["win_difference"]
+    assert differences.tolist() == pytest.approx([0, np.nan, 1 / 3], nan_ok=True)
 
 
 def test_seeds_together_and_alone() -> None:
