@@ -68,14 +68,14 @@ class Report(Run):
     runs: tyro.conf.Positional[list[Path]]
     """Folders of comparisons and trainings, and CSV files of learning curves. A label comes before
     =; for several training seeds, give all the same label: PPO=runs/a PPO=runs/b"""
-    against: str | None = None
-    """Label of the agent that the others are compared with. Without this flag: heuristic."""
     census: Path | None = None
     """Folder of `experiments/studies/census.py`, for the ceiling.
     Without this flag: the stored census of the test deals."""
     out: Path | None = None
     """The page, ending in `.html`, or a folder for `report.html`.
     Without this flag: the first of the folders."""
+    against: str | None = None
+    """Label of the agent that the others are compared with. Without this flag: heuristic."""
 
 
 def report(run: Report) -> Path:
