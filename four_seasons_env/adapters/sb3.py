@@ -57,7 +57,7 @@ class FourSeasonsVecEnv(VecEnv):
     _native: type[GameVectorEnv] = FourSeasonsVectorEnv
 
     def __init__(
-        self, num_envs: int, seed: int | Sequence[int] | None = None, **kwargs: Any
+        self, num_envs: int, seed: int | Sequence[int] | NDArray[Any] | None = None, **kwargs: Any
     ) -> None:
         if "autoreset_mode" in kwargs:
             raise ValueError("autoreset_mode cannot be chosen: here games restart in the same step")
@@ -70,7 +70,7 @@ class FourSeasonsVecEnv(VecEnv):
         if seed is not None:
             self.seed(seed)
 
-    def seed(self, seed: int | Sequence[int] | None = None) -> Sequence[int | None]:
+    def seed(self, seed: int | Sequence[int] | NDArray[Any] | None = None) -> Sequence[int | None]:
         """Choose the training deals that games play from the next reset on.
 
         Stable-Baselines3 calls this with the seed of a model. Models of two seeds share no games:
@@ -79,8 +79,8 @@ class FourSeasonsVecEnv(VecEnv):
 
         Args:
             seed: a number, of which each game gets a number of its own; None for any number. Or a
-                sequence with a number for each game, such as ``range(7, 7 + num_envs)`` for the
-                games of the native ``reset(seed=7)``.
+                sequence or an array with a number for each game, such as
+                ``range(7, 7 + num_envs)`` for the games of the native ``reset(seed=7)``.
 
         Returns:
             The seed of each game.
@@ -88,7 +88,7 @@ class FourSeasonsVecEnv(VecEnv):
         Raises:
             ValueError: for a number that is not an integer from 0 to 2^64 - 1.
         """
-        if not isinstance(seed, Sequence):
+        if not isinstance(seed, (Sequence, np.ndarray)):
             number = super().seed()[0] if seed is None else check_seed(seed)
             mixed = np.random.SeedSequence(number).generate_state(self.num_envs, np.uint64)
             seed = list(map(int, mixed))

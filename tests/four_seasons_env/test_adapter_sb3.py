@@ -63,7 +63,7 @@ def test_answers_as_dummy_environments(native):
     how = {"render_mode": "ansi", "max_moves": 40}
     env, dummy = native(3, **how), DummyVecEnv([lambda: single(**how)] * 3)
     dummy.seed(5)
-    env.seed(range(5, 8))
+    env.seed(np.arange(5, 8))
     for each in (env, dummy):
         each.reset()
     assert env.metadata == dummy.metadata
