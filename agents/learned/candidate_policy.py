@@ -115,8 +115,9 @@ class TableEncoder(BaseFeaturesExtractor):
         self, observation_space: spaces.Dict, widths: Sequence[int] = (64, 32, 64, 32)
     ) -> None:
         parts = getattr(observation_space, "spaces", {"observation": observation_space})
-        rows = parts["observation"]
-        candidates, slots = rows.shape if rows.dtype == np.int16 else (0, 0)
+        rows = parts.get("observation", observation_space)
+        found = rows.dtype == np.int16 and len(rows.shape) == 2
+        candidates, slots = rows.shape if found else (0, 0)
         if slots == 0 or slots != row_length(pile_count(slots)):
             raise ValueError(
                 'TableEncoder needs FourSeasonsNextDeal-v0 with observation="features", not '
