@@ -45,8 +45,8 @@ class Threads:
     def call(self, steps: Sequence[Callable[[int, int], int]], games: int) -> int:
         """Play all games: each function plays games first to last - 1 in a thread of its own.
 
-        Returns the sum of their results. After Ctrl-C, it first plays to the end. It raises
-        RuntimeError where no thread can start.
+        Returns the sum of their results. After Ctrl-C, it first plays to the end (not after two
+        signals of different kinds at once). It raises RuntimeError where no thread can start.
         """
         pool = self._pool
         # A forked process has no threads, and none may start once the main thread has ended.
