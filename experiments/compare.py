@@ -18,7 +18,7 @@ from four_seasons_env.experiments import blocks, command_line, comparison, folde
 from four_seasons_env.experiments.play import own_generators
 from four_seasons_env.experiments.players import find_players
 from four_seasons_env.experiments.plots import plot_win_rates
-from four_seasons_env.experiments.summary import summarise_seeds, what_is_certain
+from four_seasons_env.experiments.summary import OPTIMUM, summarise_seeds, what_is_certain
 from four_seasons_env.experiments.workers import Workers
 from four_seasons_env.files import file_name, write_atomically
 
@@ -80,9 +80,11 @@ def compare(run: Compare) -> pd.DataFrame:
         summary = comparison.summarise_folder(run.out, results, census, against)
         folders.write_csv(run.out / "summary.csv", summary)
         folders.write_csv(run.out / "seeds.csv", summarise_seeds(results, against))
-        whole, brief = tables.as_text(summary), tables.as_text(summary, tables.BRIEF)
-        write_atomically(run.out / "table.md", tables.as_markdown(whole).encode())
-        write_atomically(run.out / "table.tex", tables.as_latex(brief).encode())
+        markdown = tables.as_markdown(tables.as_text(summary))
+        write_atomically(run.out / "table.md", markdown.encode())
+        note = tables.note_of(summary, results)
+        latex = tables.as_latex(tables.to_print(summary, tables.PAPER), note)
+        write_atomically(run.out / "table.tex", latex.encode())
         plots = []
         for rules, played in results.groupby("rules", sort=False):
             title, name = f"{rules}, {tables.deals_as_text(played)}", file_name(str(rules))
@@ -93,6 +95,11 @@ def compare(run: Compare) -> pd.DataFrame:
                 luck = tables.to_print(measured, tables.LUCK_PRINTED)
                 tables.print_table(luck, "without the luck of the cards")
             print(f"{rules}, {what_is_certain(played, run.against)}")
+            for kind in own.loc[own["agent"] == OPTIMUM, "kind"]:
+                print(
+                    f"optimum: the best fair play, {kind}; the optimum minus a win rate estimates "
+                    "the regret of an agent, no more certain than both"
+                )
             plots.append((own, title, run.out / f"win_rates-{name}.png"))
         for plot in plots:
             plot_win_rates(*plot)

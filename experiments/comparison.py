@@ -18,8 +18,9 @@ from four_seasons_env.arguments import nearest
 from four_seasons_env.engine.deals import parse_deals, split_of
 from four_seasons_env.experiments.folders import DATA, MARKS, provenance, read_table, write_json
 from four_seasons_env.experiments.players import Player
-from four_seasons_env.experiments.summary import BASELINE, CEILING, summarise
+from four_seasons_env.experiments.summary import BASELINE, CEILING, OPTIMUM, summarise
 from four_seasons_env.files import expanded
+from four_seasons_env.optima import small_games
 from four_seasons_env.schemas import read_json
 
 MANIFEST, RESULTS = MARKS["comparison"], "results.csv"
@@ -178,6 +179,9 @@ def summarise_folder(
 ) -> pd.DataFrame:
     """A row for each agent and way of playing under each rule set.
 
+    The columns of `summarise`, and of the players: kind, mask, train_steps and core_seconds (means
+    over training seeds).
+
     Args:
         folder: folder of the comparison.
         results: its results, or those of one rule set.
@@ -185,15 +189,13 @@ def summarise_folder(
         against: label of the baseline.
     """
     summary = summarise(results, against)
-    players = {
-        (rules, each.agent, each.play): each
-        for rules, own in read_manifest(folder).players.items()
-        for each in own
-    }
-    keys = zip(summary["rules"], summary["agent"], summary["play"], strict=True)
-    rows = [players[key] for key in keys]
-    summary["kind"], summary["mask"] = [each.kind for each in rows], [each.mask for each in rows]
-    return with_ceiling(summary, results, census)
+    listed = read_manifest(folder).players.items()
+    players = pd.DataFrame({"rules": rules} | vars(each) for rules, own in listed for each in own)
+    keys = ["rules", "agent", "play"]
+    budget = ["train_steps", "core_seconds"]
+    own = players.astype(dict.fromkeys(budget, float)).groupby(keys)
+    summary = summary.join(own[["kind", "mask"]].last().join(own[budget].mean()), on=keys)
+    return with_optimum(with_ceiling(summary, results, census))
 
 
 def read_census(path: Path | None = None) -> pd.DataFrame:
@@ -258,3 +260,22 @@ def with_ceiling(
         ceiling = ceiling_row(str(rules), solved)
         parts.append(pd.concat([agents, pd.DataFrame([ceiling])], ignore_index=True))
     return pd.concat(parts, ignore_index=True)
+
+
+def with_optimum(summary: pd.DataFrame) -> pd.DataFrame:
+    """Add a row `optimum` for each small game: how often the best fair play wins any deal."""
+    rows = [
+        {
+            "agent": OPTIMUM,
+            "rules": game.name,
+            "kind": "exact"
+            if game.low == game.high
+            else f"estimated from {game.valued} of {game.openings:,} openings",
+            "win_rate": game.optimum,
+            "win_low": game.low,
+            "win_high": game.high,
+        }
+        for game in small_games()
+        if game.name in set(summary["rules"])
+    ]
+    return pd.concat([summary, pd.DataFrame(rows)], ignore_index=True) if rows else summary

@@ -5,12 +5,16 @@ import hashlib
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 from four_seasons_env.agents.names import Name, make_agent, names_agent, split_name
+from four_seasons_env.agents.policy_files import PolicyCard, load_policy_card
 from four_seasons_env.agents.registry import AGENTS, PLAYS, Agent, bundled_weights
+from four_seasons_env.experiments import folders
 from four_seasons_env.experiments.command_line import check_stored_seed
-from four_seasons_env.experiments.summary import CEILING
+from four_seasons_env.experiments.summary import CEILING, OPTIMUM
 from four_seasons_env.rules import Rules, get_rules
+from four_seasons_env.schemas import read_json
 
 PUBLIC = "all that is public"
 """Observation of a player that does not name its observation."""
@@ -35,6 +39,10 @@ class Player:
     """Description of what the agent observes."""
     mask: str = ""
     """The mask of `FourSeasonsEnv` that it plays with; "" where a folder does not say."""
+    train_steps: float | None = None
+    """Moves, decisions or games of its training; None if its weights do not say."""
+    core_seconds: float | None = None
+    """Processor time of its training."""
     block: int = 1000
     """Deals that a task plays in lockstep; see `four_seasons_env.agents.registry.Entry`."""
 
@@ -93,6 +101,8 @@ def find_players(
             check_label(parts.label, parts.registered)
         ways = [play for play in plays if play in parts.entry.plays] or parts.entry.plays
         agent = make_agent(parts, rules)  # raises if the agent cannot play
+        trained = list(_weights(parts, rules))
+        steps, core_seconds = _budget(*trained[0]) if trained else (None, None)
         players += [
             Player(
                 parts.label or str(parts),
@@ -100,10 +110,12 @@ def find_players(
                 play,
                 train_seed=_train_seed(agent, parts, named),
                 kind=getattr(agent, "kind", parts.entry.kind),
-                weights=tuple(_weights(parts, rules)),
+                weights=tuple(card.sha256 for _, card in trained),
                 observation=getattr(agent, "observation", PUBLIC),
                 # A network that always prefers the move back would go round until the move limit.
                 mask="no_repeats" if play == "deterministic" else agent.mask,
+                train_steps=steps,
+                core_seconds=core_seconds,
                 block=parts.entry.block,
             )
             for play in ways
@@ -135,24 +147,31 @@ def check_label(label: str, registered: str) -> None:
     """
     if not label.isprintable() or label != label.strip():
         raise ValueError(f"a label must be printable, without spaces at its ends, not {label!r}")
-    if label == CEILING or (label in AGENTS and label != registered):
+    if label in (CEILING, OPTIMUM) or (label in AGENTS and label != registered):
         raise ValueError(
             f"{label!r} is the name of another row of the table: choose another label for "
             f"{registered!r}"
         )
 
 
-def _weights(parts: Name, rules: Rules) -> Iterator[str]:
-    """See `Player.weights`."""
-    from four_seasons_env.agents.policy_files import load_policy_card
-
+def _weights(parts: Name, rules: Rules) -> Iterator[tuple[Path, PolicyCard]]:
+    """The folders and cards of its weights, and of those of agents in its options."""
     if parts.entry.learns:
         folder = parts.path or bundled_weights(parts.registered, rules.name)
-        yield load_policy_card(folder, parts.registered, rules.name).sha256
+        yield folder, load_policy_card(folder, parts.registered, rules.name)
     # An agent within an agent, as in finisher@base=maskable_ppo, has weights, too.
     for value in parts.options.values():
         if names_agent(value):
             yield from _weights(split_name(value), rules)
+
+
+def _budget(folder: Path, card: PolicyCard) -> list[float | None]:
+    """Steps and processor time of a training: of the whole run, or as its card says."""
+    about, done = card.training, folder / folders.DONE
+    if done.is_file():  # the card is of the best policy, which the rest of the run did not beat
+        about = vars(read_json(done, folders.Done))
+    found = about.get("steps"), about.get("core_seconds")
+    return [each if isinstance(each, (int, float)) else None for each in found]
 
 
 def check_distinct(players: list[Player]) -> None:

@@ -27,6 +27,7 @@ _OTHER_COLOURS = ("tab:red", "teal", "deeppink", "goldenrod", "slateblue", "choc
 
 AGENT_COLOURS = {
     "ceiling": "#d3d3d3",
+    "optimum": "#a9a9a9",
     "random": "#7f7f7f",
     "greedy": "#8c564b",
     "heuristic": "#ff7f0e",

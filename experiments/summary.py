@@ -35,6 +35,8 @@ BASELINE = "heuristic"
 
 CEILING = "ceiling"
 """Name of the ceiling in the column of agents."""
+OPTIMUM = "optimum"
+"""Name of the best fair play of a small game there."""
 
 _TARGETS = (2.0, 1.0, 0.5, 0.2, 0.1, 0.05)
 """Differences in points, for which the necessary number of deals is estimated."""
@@ -102,7 +104,8 @@ def summarise_seeds(results: pd.DataFrame, against: str = BASELINE) -> pd.DataFr
 def _baseline(results: pd.DataFrame, against: str) -> pd.DataFrame:
     """The games of the baseline, played one way: deterministically, if it has played both."""
     games = results[results["agent"] == against]
-    return games[games["play"] == games["play"].min()]
+    one_way: pd.DataFrame = games[games["play"] == games["play"].min()]
+    return one_way
 
 
 def _row(results: pd.DataFrame, played: pd.DataFrame, key: Any, against: str) -> dict[str, Any]:

@@ -12,9 +12,11 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from four_seasons_env import __version__
 from four_seasons_env.engine.deals import deals_in_words
 from four_seasons_env.experiments.folders import DATA
-from four_seasons_env.experiments.summary import BASELINE, CEILING, labels
+from four_seasons_env.experiments.summary import BASELINE, CEILING, OPTIMUM, labels
+from four_seasons_env.registration import ENVS, SMALL_ENVS
 
 # --- cells --------------------------------------------------------------------------------------
 
@@ -24,7 +26,12 @@ BRIEF = (
     *("rules", "agent", "method", "play", "seeds", "won % [95%]"),
     *("vs {against} [95%]", "CPU ms/game"),
 )
-"""Columns of table.tex and of reports; table.md has more. `{against}` is the baseline's label."""
+"""Columns of reports; table.md has more. `{against}` is the baseline's label."""
+PAPER = (
+    *("rules", "agent", "mask", "training", "seeds", "won % [95%]"),
+    *("vs {against} [95%]", "CPU ms/game"),
+)
+"""Columns of table.tex."""
 PRINTED = ("agent", "seeds", "won % [95%]", "vs {against} [95%]", "CPU ms/game")
 LUCK_PRINTED = ("agent", ADJUSTED, "worth deals", "luck z (p)")
 """Columns of the tables that `four-seasons compare` prints for each rule set."""
@@ -34,6 +41,7 @@ _CELLS = {
     "method": "{kind}",
     "play": "{play}",
     "mask": "{mask}",
+    "training": "{training}",
     "seeds": "{seeds:.0f}",
     "won % [95%]": "{won}",
     ADJUSTED: "{adjusted:.2%} [{adjusted_low:.2%}, {adjusted_high:.2%}]",
@@ -71,9 +79,11 @@ def cell(form: str, row: Mapping[Any, Any]) -> str:
 def as_text(summary: pd.DataFrame, columns: Sequence[str] = ()) -> pd.DataFrame:
     """The summary of a comparison as cells of text, with some columns, by default all."""
     several = summary["seeds"].max() > 1
-    texts = {
+    texts: dict[str, Any] = {
         name: summary[name].map(p_as_text) for name in ("p_value", "luck_p") if name in summary
     }
+    if "train_steps" in summary:
+        texts["training"] = [_training(row) for row in summary.to_dict("records")]
     rows = summary.assign(won=win_rates(summary), **texts)
     cells = {"rules": rows["rules"].tolist()} if rows["rules"].nunique() > 1 else {}
     cells["agent"] = rows["agent"].tolist()
@@ -85,6 +95,14 @@ def as_text(summary: pd.DataFrame, columns: Sequence[str] = ()) -> pd.DataFrame:
     against = (named or [BASELINE])[0]
     shown = [name for name in columns or cells if name in cells]
     return pd.DataFrame({name.format(against=against): cells[name] for name in shown})
+
+
+def _training(row: Mapping[Any, Any]) -> str:
+    """The budget of a training, as far as it is known."""
+    steps, minutes = row["train_steps"] / 1e6, row["core_seconds"] / 60
+    forms = {"{0:,.2f}M steps": steps, "{0:,.1f} core-min": minutes}
+    texts = [form.format(value) for form, value in forms.items() if pd.notna(value)]
+    return ", ".join(texts) or "-"
 
 
 def to_print(summary: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
@@ -104,6 +122,7 @@ def win_rates(summary: pd.DataFrame) -> list[str]:
     return [
         bounds_as_text(row["win_low"], row["win_high"])
         if row["agent"] == CEILING
+        or (row["agent"] == OPTIMUM and row["win_low"] == row["win_high"])
         else cell("{win_rate:.2%} [{win_low:.2%}, {win_high:.2%}]", row)
         for row in summary.to_dict("records")
     ]
@@ -123,7 +142,7 @@ def p_as_text(value: float) -> str:
 
 # --- tables -------------------------------------------------------------------------------------
 
-NAMES = ("agent", "play", "rules", "method")
+NAMES = ("agent", "play", "rules", "method", "mask", "training")
 """Columns of text, as is the first of each table."""
 
 
@@ -158,8 +177,8 @@ def as_markdown(cells: pd.DataFrame) -> str:
     return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
 
-def as_latex(cells: pd.DataFrame) -> str:
-    """A table of text in LaTeX, for the package booktabs."""
+def as_latex(cells: pd.DataFrame, note: str = "") -> str:
+    """A table of text in LaTeX, for the package booktabs, with a note below it."""
     names, *rows = (
         " & ".join(map(_in_latex, line)) + " \\\\\n"
         for line in [list(cells.columns), *cells.to_numpy().tolist()]
@@ -168,13 +187,25 @@ def as_latex(cells: pd.DataFrame) -> str:
     return (
         f"\\begin{{tabular}}{{{columns}}}\n\\toprule\n{names}\\midrule\n"
         f"{''.join(rows)}\\bottomrule\n\\end{{tabular}}\n"
-    )
+    ) + (f"\\par\\smallskip{{\\footnotesize {_in_latex(note)}\\par}}\n" if note else "")
+
+
+def note_of(summary: pd.DataFrame, results: pd.DataFrame) -> str:
+    """What a paper says of a table: environments, version and deals."""
+    ids = {rules: env_id for env_id, rules in (ENVS | SMALL_ENVS).items()}
+    names = results["rules"].unique()
+    made = ", ".join(ids.get(each, f'FourSeasons-v0 with rules="{each}"') for each in names)
+    deals = deals_as_text(results)
+    parts = [f"{made}; four-seasons-env {__version__}; {deals}; brackets: 95% intervals"]
+    if summary["seeds"].max() == 1:
+        parts.append("each agent is one policy")
+    return "; ".join(parts) + "."
 
 
 _LATEX = str.maketrans(
     {sign: f"\\{sign}" for sign in "&%$#_{}"}
     | {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
-    | {"<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}"}
+    | {"\n": " ", "<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}"}
 )
 
 

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from four_seasons_env import __version__
 from four_seasons_env.agents.policy_files import save_policy
 from four_seasons_env.engine.deals import TRAIN_FROM
 from four_seasons_env.experiments.compare import Compare, compare
@@ -26,7 +27,7 @@ from four_seasons_env.experiments.report import Report, report
 from four_seasons_env.experiments.verify import Verify, verify
 from four_seasons_env.experiments.workers import Workers
 from four_seasons_env.records import Record, parse_record, read_lines
-from four_seasons_env.rules import RULES
+from four_seasons_env.rules import RULES, get_rules
 from tests.agents.policies import move_card, move_weights
 from tests.helpers import generators
 
@@ -64,19 +65,6 @@ def test_no_test_deals_unless_named(tmp_path: Path) -> None:
         made = open_comparison(tmp_path, Manifest({"simplicity": players}, deals))
         assert (made.deals, made.split) == ("10000-19999", "validation")
     assert read_manifest(tmp_path) == made
-
-
-def test_another_baseline(copied: Compare, capsys) -> None:
-    """A comparison is shown against another agent without playing again."""
-    kept = (copied.out / "results.csv").read_bytes()
-    compare(replace(copied, against="A"))
-    assert (copied.out / "results.csv").read_bytes() == kept
-    assert "20 deals: differences from A under" in capsys.readouterr().out
-    assert read_table(copied.out / "summary.csv")["against"].fillna("-").tolist() == ["A", "-"]
-    for name in ("table.md", "table.tex"):
-        text = (copied.out / name).read_text()
-        assert "vs A [95" in text and "vs heuristic" not in text
-    assert "<th>vs A [95%]</th>" in report(Report([copied.out], against="A")).read_text()
 
 
 def test_each_rule_set_describes_its_agents(tmp_path: Path) -> None:
@@ -152,6 +140,33 @@ def test_weights_make_a_player(tmp_path: Path, agent: str) -> None:
     save_policy(tmp_path / "net", card, {name: 2 * each for name, each in weights.items()})
     with pytest.raises(ValueError, match=f"with other weights of {agent}:.*: choose a new folder"):
         compare(run)
+
+
+def test_a_paper_gets_its_facts(tmp_path: Path, capsys) -> None:
+    """The budget is that of a whole run, not until its best policy; a small game has an optimum."""
+    run = replace(comparison(tmp_path / "c", "heuristic"), rules=["small-4x1-cells"])
+    card = move_card(get_rules(run.rules[0]), steps=1_000_000, core_seconds=45.0)
+    save_policy(tmp_path / "x" / "best", card, move_weights())
+    done = '{"steps": 2000000, "seconds": 99, "core_seconds": 90, "games": 5, "best": '
+    done += '{"deals": "10000-10001", "won": 0, "cards_up": 0, "steps": 1}}'
+    (tmp_path / "x" / "done.json").write_text(done)
+    run.agents += [f"A=maskable_ppo:{tmp_path}/x", f"B=maskable_ppo:{tmp_path}/x/best"]
+    compare(run)
+    assert "differences from heuristic" not in capsys.readouterr().out
+    compare(replace(run, against="B"))  # shows the same games
+    shown = capsys.readouterr().out
+    assert "differences from B under" in shown
+    assert "optimum: the best fair play, exact;" in shown
+    assert "<th>vs B [95%]</th>" in report(Report([run.out], against="B")).read_text()
+    text = (run.out / "table.tex").read_text()
+    for fact in (
+        "& vs B [95\\%] &",
+        "A & no\\_repeats & 2.00M steps, 1.5 core-min &",
+        "B & no\\_repeats & 1.00M steps, 0.8 core-min &",
+        "optimum & - & - & 56.15 &",
+        f"FourSeasonsSmall4x1Cells-v0; four-seasons-env {__version__}; deals 4,294,967,296-",
+    ):
+        assert fact in text
 
 
 # --- labels ---------------------------------------------------------------------------------------
