@@ -101,7 +101,7 @@ def test_compare_and_report_show_the_ceiling(tmp_path: Path) -> None:
     run = Compare(tmp_path / "y", ["random", "heuristic"], census=folder, workers=ALONE)
     run.deals = f"{deals[0]}-{deals[-1]}"
     compare(run)
-    row = "| ceiling | - | - | - | 50.00 to 75.00 | - |"
+    row = "| ceiling | - | - | - | - | 50.00 to 75.00 | - |"
     assert row in (run.out / "table.md").read_text()
     page = report(Report([run.out], folder)).read_text()
     assert "50.00 to 75.00" in page
