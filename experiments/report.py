@@ -44,9 +44,10 @@ _NOTES = (
 
 _LEARNING_NOTE = (
     "Table and curves show validation deals, which also select the policy that is saved: the best. "
-    "It is partly lucky on these deals, and they are few. A comparison plays other deals, so its "
-    "figure differs and is usually lower. A line is one training, from its first validation; a "
-    "thick line is the mean of several. Dashed lines are win rates of a comparison."
+    "It is partly lucky on these deals, and they are few. On other deals a comparison's figure is "
+    "usually lower; validations play the first deals from 10,000 on. A line is one training, from "
+    "its first validation; a thick line is the mean of several. Dashed lines are win rates of a "
+    "comparison."
 )
 
 _CEILING_NOTE = (

@@ -211,7 +211,8 @@ def what_is_certain(results: pd.DataFrame, against: str | None = None) -> str:
     chance = " are within chance" if len(tables) > 1 else ""
     text = f"{deals:,} deals: {what} {_points(float(f'{width:.2g}'))}{chance}"
     target = next((each for each in _TARGETS if each < width), None)
-    if target is not None and target > floor:
+    # Near the floor, the number of deals grows without bound, and would be a rounding error.
+    if target is not None and target > 1.1 * floor:
         needed = int(float(f"{deals * (width**2 - floor**2) / (target**2 - floor**2):.2g}"))
         text += f"; resolving {_points(target)} takes about {needed:,} deals"
     elif target is not None:
