@@ -135,8 +135,8 @@ def _labelled(given: Path) -> tuple[Path, str]:
     label, equals, path = str(given).partition("=")
     if given.exists() or not equals:  # a path may have an =, too
         return given, ""
-    if not label:
-        raise ValueError(f"a label must not be empty: write a name before the = of {str(given)!r}")
+    if not (label and path):
+        raise ValueError(f"a run with a label must be LABEL=PATH, not {str(given)!r}")
     check_label(label, label)
     return expanded(path), label
 
