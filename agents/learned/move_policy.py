@@ -52,7 +52,7 @@ class MovePolicy(MaskableActorCriticPolicy):
         action_space: spaces.Space[Any],
         lr_schedule: Any,
         rules: str | Rules | None = None,
-        layers: Sequence[int] = (128, 64, 32),
+        layers: Sequence[int] = (128, 64, 64),
         **kwargs: Any,
     ) -> None:
         for name in sorted(kwargs.keys() & UNUSED):

@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from four_seasons_env.agents.network.evaluation import apply_to_all, dense_layer, tensor_of
 from four_seasons_env.agents.network.rows import (
-    MOVE_ROWS,
-    ROWS,
+    kinds_of,
     move_rows_of,
     move_widths_of,
     rows_of,
@@ -52,9 +51,10 @@ class NetworkAgent:
         self.deterministic = deterministic
         self._rules = rules
         widths = move_widths_of(card.layers)
-        self._table = tensor_of(weights, "encoder.table", (ROWS, widths.position))
-        self._dense = dense_layer(weights, "dense", widths.position, widths.move + widths.value)
-        self._moves = tensor_of(weights, "moves", (MOVE_ROWS, widths.move))
+        kinds, move_kinds = kinds_of(rules.ranks)
+        self._table = _card_table(weights, "encoder.table", kinds, widths.position)
+        self._dense = dense_layer(weights, "dense", widths.position, widths.move)
+        self._moves = _card_table(weights, "moves", move_kinds, widths.move)
         self._weights = tensor_of(weights, "score", (widths.move,))
 
     def scores(self, games: NDArray[Any], masks: NDArray[np.int8]) -> NDArray[np.float32]:
@@ -81,3 +81,12 @@ class NetworkAgent:
             scores = scores + rng.gumbel(size=scores.shape).astype(np.float32)
         moves: NDArray[np.int64] = scores.argmax(axis=1)
         return moves
+
+
+def _card_table(
+    weights: Mapping[str, NDArray[np.float32]], name: str, kinds: NDArray[np.int64], width: int
+) -> NDArray[np.float32]:
+    """The rows of a `four_seasons_env.agents.network.places.CardTable`."""
+    rows = tensor_of(weights, f"{name}.rows", (len(kinds), width))
+    shared = tensor_of(weights, f"{name}.shared", (int(kinds.max()) + 1, width))
+    return rows + shared[kinds]

@@ -23,6 +23,7 @@ from four_seasons_env.agents.network.rows import (
     ROWS,
     add_move_slopes,
     add_slopes,
+    kinds_of,
     move_rows_of,
     move_widths_of,
     rows_of,
@@ -82,18 +83,45 @@ def _as_array(tensor: torch.Tensor) -> NDArray[np.float32]:
     return array
 
 
+class CardTable(nn.Module):
+    """A table of rows: each is the sum of a row of its own and of one that its kind shares.
+
+    What is learned of a card of one suit so helps the same cards of the others from the start, and
+    the rows of their own learn what differs: factored features, as in the networks of chess engines
+    (NNUE).
+
+    Args:
+        kinds: the kind of each row, from `kinds_of`; int64 of shape (rows,).
+        width: numbers in a row.
+        scale: standard deviation of the first weights.
+    """
+
+    kinds: torch.Tensor
+
+    def __init__(self, kinds: NDArray[np.int64], width: int, scale: float) -> None:
+        super().__init__()
+        self.rows = nn.Parameter(scale * torch.randn(len(kinds), width))
+        self.shared = nn.Parameter(torch.zeros(int(kinds.max()) + 1, width))
+        self.register_buffer("kinds", torch.from_numpy(kinds), persistent=False)
+        with torch.no_grad():
+            self.rows[0] = 0
+
+    def forward(self) -> torch.Tensor:
+        """The table, float32 of shape (rows, width)."""
+        return self.rows + self.shared.index_select(0, self.kinds)
+
+
 class PlacesEncoder(nn.Module):
     """The sums of the rows of positions.
 
     Args:
         width: numbers in a row of the table.
+        ranks: of a suit, by the rule set.
     """
 
-    def __init__(self, width: int) -> None:
+    def __init__(self, width: int, ranks: int = 13) -> None:
         super().__init__()
-        self.table = nn.Parameter(0.1 * torch.randn(ROWS, width))
-        with torch.no_grad():
-            self.table[0] = 0
+        self.table = CardTable(kinds_of(ranks)[0], width, 0.1)
 
     def forward(self, rows: torch.Tensor) -> torch.Tensor:
         """The sums, float32 of shape (n, width), of rows as `rows_of` returns them.
@@ -102,35 +130,36 @@ class PlacesEncoder(nn.Module):
             TypeError: on the CPU, for rows that are not int16.
             ValueError: on the CPU, for another shape, or rows that the table does not have.
         """
-        if self.table.device.type == "cpu":
-            sums: torch.Tensor = _SumRows.apply(rows, self.table)  # type: ignore[no-untyped-call]
+        table = self.table()
+        if table.device.type == "cpu":
+            sums: torch.Tensor = _SumRows.apply(rows, table)  # type: ignore[no-untyped-call]
             return sums
-        return _sums(rows, self.table)
+        return _sums(rows, table)
 
 
 class MoveNetwork(nn.Module):
     """Scores the moves of positions, and values the positions.
 
-    A position's sum of rows goes through one dense layer. Its first part meets the rows of each
-    move, and gives the move's score; its second part gives the value.
+    The actor's sum of a position's rows goes through a dense layer, whose units meet the rows of
+    each move and give its score. The critic has a table of its own: its sum gives the value.
 
     Args:
         rules: the rule set.
         layers: the three `MoveWidths`.
     """
 
-    def __init__(self, rules: Rules, layers: Sequence[int] = (128, 64, 32)) -> None:
+    def __init__(self, rules: Rules, layers: Sequence[int] = (128, 64, 64)) -> None:
         super().__init__()
-        width, self.units, value_units = move_widths_of(layers)
+        widths = move_widths_of(layers)
         self.rules = rules
-        self.encoder = PlacesEncoder(width)
-        self.dense = nn.Linear(width, self.units + value_units)
-        self.moves = nn.Parameter(0.3 * torch.randn(MOVE_ROWS, self.units))
-        self.score = nn.Parameter(0.02 * torch.randn(self.units))
-        self.value = nn.Linear(value_units, 1)
+        self.encoder = PlacesEncoder(widths.position, rules.ranks)
+        self.dense = nn.Linear(widths.position, widths.move)
+        self.moves = CardTable(kinds_of(rules.ranks)[1], widths.move, 0.3)
+        self.score = nn.Parameter(0.02 * torch.randn(widths.move))
+        self.critic = PlacesEncoder(widths.critic, rules.ranks)
+        self.value = nn.Linear(widths.critic, 1)
         with torch.no_grad():
-            self.moves[0] = 0
-            nn.init.normal_(self.dense.weight, std=(2 / width) ** 0.5)
+            nn.init.normal_(self.dense.weight, std=(2 / widths.position) ** 0.5)
             nn.init.normal_(self.value.weight, std=0.02)
             nn.init.zeros_(self.dense.bias)
             nn.init.zeros_(self.value.bias)
@@ -173,14 +202,14 @@ class MoveNetwork(nn.Module):
             shape = (len(rows), len(all_moves(self.rules)))
             check_array("masks", masks.numpy(), (np.bool_, np.int8), shape)
             check_array("moves", moves.numpy(), (np.int16,), (*shape, 4), MOVE_ROWS - 1)
-        hidden = self.dense(torch.relu_(self.encoder(rows)))
-        values = self.value(torch.relu(hidden[:, self.units :])).squeeze(1).float()
-        mine, marked = hidden[:, : self.units], masks.flatten().nonzero().squeeze(1)
+        values = self.value(torch.relu(self.critic(rows))).squeeze(1).float()
+        hidden, table = self.dense(torch.relu(self.encoder(rows))), self.moves()
+        marked = masks.flatten().nonzero().squeeze(1)
         if device.type == "cpu":
-            each = _ScoreMoves.apply(marked, moves, mine, self.moves, self.score)  # type: ignore[no-untyped-call]
+            each = _ScoreMoves.apply(marked, moves, hidden, table, self.score)  # type: ignore[no-untyped-call]
         else:
-            sums = _sums(moves.view(-1, 4).index_select(0, marked), self.moves)
-            sums = sums + mine.index_select(0, marked // masks.shape[1])
+            sums = _sums(moves.view(-1, 4).index_select(0, marked), table)
+            sums = sums + hidden.index_select(0, marked // masks.shape[1])
             each = (torch.relu(sums) @ self.score).float()  # autocast may have made it bfloat16
         scores = torch.full((masks.numel(),), -1e8, dtype=torch.float32, device=device)
         return scores.index_copy(0, marked, each).view(masks.shape), values

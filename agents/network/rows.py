@@ -91,9 +91,9 @@ MOVE_ROWS = _REDEAL + 3
 class MoveWidths(NamedTuple):
     """The `layers` of a network over moves; see `four_seasons_env.agents.network.places`."""
 
-    position: int  # numbers in a row of a position
+    position: int  # numbers in a row of a position, for the actor
     move: int  # units that meet the rows of a move, and numbers in these
-    value: int  # units of the value
+    critic: int  # numbers in a row of a position, for the critic
 
 
 def move_widths_of(layers: Sequence[int]) -> MoveWidths:
@@ -104,10 +104,48 @@ def move_widths_of(layers: Sequence[int]) -> MoveWidths:
     """
     if len(layers) != len(MoveWidths._fields) or layers[1] % _LANES:
         raise PolicyFileError(
-            f"layers must be three numbers (position, move, value), the second a multiple of "
+            f"layers must be three numbers (position, move, critic), the second a multiple of "
             f"{_LANES}, not {list(layers)}"
         )
     return MoveWidths(*layers)
+
+
+def kinds_of(ranks: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The kind of each row of positions, (ROWS,), and of moves, (MOVE_ROWS,), numbered from 0.
+
+    Rows are of one kind if they differ by the names of the suits only: the nine of clubs on a
+    heart and the nine of spades on a diamond, but not the nine of clubs on a club.
+
+    Args:
+        ranks: of a suit.
+    """
+
+    def of_cards(first: int, steps: int) -> NDArray[np.int64]:
+        """The rows of a part of a table, each as that of the first suit's card."""
+        card, step = np.divmod(np.arange(NO_CARD * steps), steps)
+        suit, rank = np.divmod(card, ranks)
+        if steps == _STATES:  # on a card of its own suit, or of another
+            on = (step >= _ON) & (step < _RESERVE)
+            step = np.where(on, _ON + (step - _ON != suit), step)
+        found: NDArray[np.int64] = first + steps * rank + step
+        return found
+
+    positions, moves = np.arange(ROWS), np.arange(MOVE_ROWS)
+    for table, first, steps in (
+        (positions, _STATE, _STATES),
+        (positions, _COVER, _COVERS),
+        (positions, _DEPTH, _STEP_COUNT),
+        (positions, _ORDER, _STEP_COUNT),
+        (moves, _FROM, _STATES),
+        (moves, _TO, _STATES),
+        (moves, _UNDER, 1),
+        (moves, _UNDER + NO_CARD + 1, 1),
+    ):
+        table[first : first + NO_CARD * steps] = of_cards(first, steps)
+    position_kinds, move_kinds = (
+        np.unique(each, return_inverse=True)[1] for each in (positions, moves)
+    )
+    return position_kinds, move_kinds
 
 
 def rows_of(

@@ -5,7 +5,7 @@ from itertools import pairwise
 import numpy as np
 
 from four_seasons_env.agents.network.evaluation import Network, network_of
-from four_seasons_env.agents.network.rows import MOVE_ROWS, ROWS
+from four_seasons_env.agents.network.rows import MOVE_ROWS, ROWS, kinds_of
 from four_seasons_env.agents.policy_files import PolicyCard, rules_fields
 from four_seasons_env.positions.features import TABLES
 from four_seasons_env.rules import Rules
@@ -31,9 +31,16 @@ def move_card(rules: Rules, **training: object) -> PolicyCard:
 
 def move_weights() -> Weights:
     rng = np.random.default_rng(0)
-    shapes = {"encoder.table": (ROWS, 8), "moves": (MOVE_ROWS, 16), "score": (16,)}
+    kinds, move_kinds = (int(each.max()) + 1 for each in kinds_of(13))
+    shapes: dict[str, tuple[int, ...]] = {
+        "encoder.table.rows": (ROWS, 8),
+        "encoder.table.shared": (kinds, 8),
+        "moves.rows": (MOVE_ROWS, 16),
+        "moves.shared": (move_kinds, 16),
+        "score": (16,),
+    }
     tables = {name: rng.normal(size=shape).astype(np.float32) for name, shape in shapes.items()}
-    return tables | layers(["dense"], [8, 24])
+    return tables | layers(["dense"], [8, 16])
 
 
 def candidate_card(rules: Rules, endings: str = "search", **training: object) -> PolicyCard:

@@ -10,6 +10,7 @@ from four_seasons_env.agents.network.rows import (
     MOST_ROWS,
     MOVE_ROWS,
     ROWS,
+    kinds_of,
     move_rows_of,
     rows_of,
 )
@@ -93,7 +94,8 @@ def test_other_dtypes_of_torch() -> None:
             scores, values = network(places.float(), masks)
         assert scores.dtype == values.dtype == torch.float32
         scores.sum().backward()
-        assert network.moves.grad is not None and network.moves.grad.isfinite().all()
+        gradient = network.moves.rows.grad
+        assert gradient is not None and gradient.isfinite().all()
     with pytest.raises(ValueError, match=r"VecNormalize\(norm_obs=False\)"):
         network(places / 3, masks)
     with pytest.raises(ValueError, match=r"rows\[0, 0\] must be 0 to 2214, not 2215"):
@@ -114,17 +116,30 @@ def test_scores_and_gradients_are_those_of_torch() -> None:
             scores = network(places, masks)[0]
         else:
             rows = torch.from_numpy(move_rows_of(places.numpy(), masks.numpy(), rules)).long()
-            sums = torch.nn.functional.embedding(rows, network.moves).sum(dim=2)
+            sums = torch.nn.functional.embedding(rows, network.moves(), padding_idx=0).sum(dim=2)
             seen = torch.from_numpy(rows_of(places.numpy(), rules)).long()
-            own = torch.nn.functional.embedding(seen, network.encoder.table, padding_idx=0)
-            hidden = network.dense(torch.relu(own.sum(dim=1)))[:, None, : network.units]
+            own = torch.nn.functional.embedding(seen, network.encoder.table(), padding_idx=0)
+            hidden = network.dense(torch.relu(own.sum(dim=1)))[:, None]
             scores = torch.relu(hidden + sums) @ network.score
         torch.logsumexp(scores.masked_fill(~masks, -1e8), dim=1).sum().backward()
         gradients.append({name: each.grad for name, each in network.named_parameters()})
         gradients[-1]["scores"] = scores[masks].detach()
     for name, mine in gradients[0].items():
         if mine is not None:
-            other = gradients[1][name]
-            if name == "moves":
-                other[0] = 0  # row 0 is none
-            torch.testing.assert_close(mine, other, rtol=1e-4, atol=1e-4)
+            torch.testing.assert_close(mine, gradients[1][name], rtol=1e-4, atol=1e-4)
+
+
+def test_kinds_differ_by_suits_only() -> None:
+    """Rows of a position and of its moves keep their kinds when the suits change their names."""
+    rules = RULES["four-seasons"]
+    games = [game for game in played_on(rules, 20, 90) if not game.is_over]
+    order = np.array([2, 0, 3, 1])
+    renamed = np.concatenate([13 * order[suit] + np.arange(13) for suit in range(4)])
+    for game in games:
+        places = observe(game, "places")
+        other = places.copy()
+        other[renamed], other[52 + renamed] = places[:52], places[52:104]
+        kinds = kinds_of(13)[0]
+        mine, theirs = (rows_of(each[None], rules)[0] for each in (places, other))
+        assert sorted(kinds[mine]) == sorted(kinds[theirs])
+        assert not set(mine[mine > 0]) <= set(theirs)
