@@ -165,6 +165,13 @@ def costs() -> pd.DataFrame:
     return rows.assign(shown=[f"{x:,.0f}" if x >= 100 else f"{x:.2g}" for x in rows["value"]])
 
 
+def baselines() -> pd.DataFrame:
+    """A row for each algorithm and mask: means over seeds, moves in millions; the best first."""
+    rows = stored("baselines").groupby(["algorithm", "mask"]).mean(numeric_only=True).reset_index()
+    rows["moves"] /= 1e6
+    return rows.sort_values(["masked_won", "masked_cards_up"], ascending=False)
+
+
 def calibrated() -> pd.DataFrame:
     """A row for each group of moves: the mean chance shown, and the share of games won.
 
@@ -334,6 +341,10 @@ TABLES: list[tuple[str, str, Callable[[], pd.DataFrame], str, str]] = [
     ("docs/reference/benchmark.md", "results", lambda: players("four-seasons", ranked=True),
      "agent | method | play | seeds | won % [95%] | vs heuristic [95%] | CPU ms/game",
      "{agent} | {kind} | {play} | {seeds:.0f} | {won} | {gain} | {ms_per_game:.2f}"),
+    ("docs/reference/benchmark.md", "baselines", baselines,
+     "algorithm | mask in training | M moves | won % | cards up | illegal % | with masks, won %",
+     "{algorithm} | {mask} | {moves:.1f} | {won:.1%} | {cards_up:.1f} | {illegal:.1%} "
+     "| {masked_won:.1%}"),
     ("docs/reference/benchmark.md", "rates", rates,
      "what | observation | games | moves/s, 1 thread (default) | 2 threads",
      "{what} | {observation} | {games:,} | {one:,.0f} | {two}"),

@@ -14,7 +14,8 @@ OUT := runs/results$(if $(QUICK),-quick)
 few = $(if $(QUICK),$(1),$(2))
 store = $(if $(QUICK),,$(PYTHON) docs/tables.py --add $(OUT)/$(1) $(2))
 
-NAMES := census players price leaderboard family learning seeds small-games speed libraries
+NAMES := census players price leaderboard family learning baselines seeds small-games speed \
+	libraries
 
 .PHONY: all trainings $(NAMES)
 all: $(NAMES)
@@ -111,6 +112,12 @@ learning: $(LEARNED_IN) $(OUT)/distinct/maskable_ppo-four-seasons/done.json
 
 $(OUT)/distinct/maskable_ppo-four-seasons/done.json:
 	$(call train,--agent maskable_ppo --core-minutes $(call few,0.2,10) --set mask=distinct)
+
+# Algorithms of others, ten core-minutes each; measured rows are skipped.
+baselines:
+	$(PYTHON) $(STUDIES)/baselines.py --out $(OUT)/baselines.csv \
+		$(call few,--seeds 0 --core-minutes 0.02 --deals 100)
+	$(call store,baselines.csv,$(RESULTS)/baselines.csv)
 
 # The module of docs/reference/agents.md: five seeds of plain Stable-Baselines3.
 FIVE = $(foreach seed,$(SEEDS),own=my_net:net@train_seed=$(seed))

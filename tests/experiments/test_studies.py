@@ -110,6 +110,22 @@ def test_small_games_writes_optima_and_regret(tmp_path: Path) -> None:
     assert 0 <= row["regret_low"] <= row["regret"] <= row["regret_high"]
 
 
+def test_baselines_need_masks(tmp_path: Path) -> None:
+    flags = ["--seeds", "0", "--moves", "2000", "--envs", "1", "--deals", "20"]
+    run("baselines", *flags, "--out", str(tmp_path / "baselines.csv"))
+    rows, stored = (
+        pd.read_csv(folder / "baselines.csv") for folder in (tmp_path, ROOT / "docs" / "results")
+    )
+    assert {*rows} <= {*stored}
+    keys = ["algorithm", "mask"]
+    assert {*map(tuple, rows[keys].to_numpy())} == {*map(tuple, stored[keys].to_numpy())}
+    assert len(rows) == 8
+    assert rows["moves"].between(2000, 2048).all()
+    assert (rows["masked_illegal"] == 0).all()
+    assert (rows["illegal"] > 0.5).all()
+    assert rows[["cards_up", "masked_cards_up"]].ge(1).all(axis=None)
+
+
 def test_figures_draws_plots_and_openings(tmp_path: Path) -> None:
     run("figures", "--out", str(tmp_path))
     drawn = {path.name for path in tmp_path.glob("results/*.png")}
