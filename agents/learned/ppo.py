@@ -64,6 +64,9 @@ class PpoSettings:
     max_grad_norm: Amount
     layers: Annotated[list[Positive], Meta(min_length=1)]
     """Units of the hidden layers."""
+    averaging: Share
+    """The policy that is validated and saved is the mean of the weights over this last share of
+    the run so far; 0: the latest weights."""
 
     def rate(self, done: float) -> float:
         """The learning rate when this share of the run is done, 0 to 1."""
@@ -90,9 +93,6 @@ class NextDealPpoSettings(PpoSettings):
     order: Annotated[str, one_of(ORDERS)]
     endings: Annotated[str, one_of(ENDINGS)]
     ending_expansions: Positive
-    averaging: Share
-    """The policy that is validated and saved is the mean of the weights over this last share of
-    the run so far; 0: the latest weights."""
     play_candidates: Positive
     play_expansions: Positive
     play_endings: Annotated[str, one_of((*ENDINGS, SOLVER))]

@@ -233,7 +233,7 @@ FILES = [
     (with_nan, PolicyFileError, "must have finite numbers"),
     (of_other_rules("czarina", "czarina-1898"), PolicyFileError, "limited_redeal=False .here True"),
     (of_other_rules("czarina", "czarina", "next_deal_ppo"), PolicyFileError, "next_deal_ppo', not"),
-    (with_card(layers=[8, 32, 8]), PolicyFileError, r"weight must be of shape \(40, 8\), not"),
+    (with_card(layers=[8, 32, 8]), PolicyFileError, r"weight must be of shape \(32, 8\), not"),
     (with_card(mask="../x"), PolicyFileError, r"legal\|distinct.* - at `\$.mask`"),
     (with_card(colour="red"), PolicyFileError, "unknown 'colour'"),
     (with_card("next_deal_ppo", layers=[8, 4, 8, 9]), PolicyFileError, r"\(9, 20\), not \(8, 20\)"),
