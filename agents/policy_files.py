@@ -24,7 +24,7 @@ from safetensors import SafetensorError
 from safetensors.numpy import load as load_tensors
 from safetensors.numpy import save as save_tensors
 
-from four_seasons_env.engine.repeats import MASKS
+from four_seasons_env.engine.masks import MASKS
 from four_seasons_env.files import expanded, whole_folder
 from four_seasons_env.rules import Rules
 from four_seasons_env.schemas import Digest, Positive, one_of, read_json

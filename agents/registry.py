@@ -247,7 +247,7 @@ def make_plugin(
         ValueError: if it has no `act`, takes unknown masks, or its description is not text.
         RuntimeError: for an error in making it, which is its cause.
     """
-    from four_seasons_env.engine.repeats import MASKS  # compiled code, which takes time to load
+    from four_seasons_env.engine.masks import MASKS  # compiled code, which takes time to load
 
     parameters = inspect.signature(maker).parameters
     own = {"rules": rules} if "rules" in parameters else {}

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from four_seasons_env.agents.registry import Agent, AnswerError, as_actions
 from four_seasons_env.engine import kernel
 from four_seasons_env.engine.deals import TRAIN_FROM, check_deal, mix
+from four_seasons_env.engine.masks import MaskedGames
 from four_seasons_env.engine.moves import all_moves
-from four_seasons_env.engine.repeats import MaskedGames
 from four_seasons_env.episodes.running import why_left_out
 from four_seasons_env.experiments.players import Player, find_players
 from four_seasons_env.game import MAX_MOVES, Game

@@ -17,8 +17,8 @@ from pathlib import Path
 import pandas as pd
 import tyro
 
+from four_seasons_env.engine.masks import mask_after
 from four_seasons_env.engine.moves import find_move
-from four_seasons_env.engine.repeats import mask_after
 from four_seasons_env.experiments import blocks, comparison
 from four_seasons_env.experiments.command_line import Run, command, one_line, progress_bar
 from four_seasons_env.experiments.tables import print_table

@@ -28,7 +28,7 @@ from four_seasons_env.agents.learned.next_deal_agent import SOLVER
 from four_seasons_env.agents.network.evaluation import widths_of
 from four_seasons_env.agents.network.rows import move_widths_of
 from four_seasons_env.agents.training import GamePool, Learner, Update
-from four_seasons_env.engine.repeats import MASKS
+from four_seasons_env.engine.masks import MASKS
 from four_seasons_env.next_deal.stepping import ENDINGS
 from four_seasons_env.positions.enumeration import ORDERS
 from four_seasons_env.rewards import REWARDS

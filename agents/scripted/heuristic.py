@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from four_seasons_env.agents.registry import check_masks
 from four_seasons_env.agents.scripted.greedy import MOST_IDLE, beside_the_piles
+from four_seasons_env.engine.bits import popcount
 from four_seasons_env.engine.deals import NO_CARD
 from four_seasons_env.engine.jit import jit
 from four_seasons_env.engine.kernel import (
@@ -34,7 +35,6 @@ from four_seasons_env.engine.kernel import (
     stock_cards,
     stock_size,
 )
-from four_seasons_env.engine.masks import popcount
 from four_seasons_env.engine.moves import FOUNDATION, STOCK, WASTE, all_moves
 from four_seasons_env.rules import Rules
 

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from four_seasons_env.engine.bits import draw_move
 from four_seasons_env.engine.jit import jit
 from four_seasons_env.engine.kernel import compile_rules, legal, new_masks, play
-from four_seasons_env.engine.masks import draw_move
 from four_seasons_env.rules import Rules
 
 

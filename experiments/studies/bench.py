@@ -19,8 +19,8 @@ import gymnasium as gym
 import numpy as np
 import pandas as pd
 
+from four_seasons_env.engine.bits import draw_moves
 from four_seasons_env.engine.kernel import new_masks
-from four_seasons_env.engine.masks import draw_moves
 from four_seasons_env.experiments.folders import write_csv
 from four_seasons_env.files import expanded
 from four_seasons_env.observations import OBSERVATIONS

@@ -45,9 +45,9 @@ import functools
 import numpy as np
 from numpy.typing import NDArray
 
+from four_seasons_env.engine.bits import bit_set
 from four_seasons_env.engine.deals import GAMMA, NO_CARD, draw_below, shuffle
 from four_seasons_env.engine.jit import inlined, internal, jit, merged
-from four_seasons_env.engine.masks import bit_set
 from four_seasons_env.engine.moves import FOUNDATION, STOCK, WASTE, all_moves
 from four_seasons_env.rules import BASE_FROM, OPENINGS, SPACES, Rules
 

@@ -20,8 +20,8 @@ from four_seasons_env.arguments import check_number
 from four_seasons_env.engine.deals import new_streams
 from four_seasons_env.engine.jit import announce, make_bundle
 from four_seasons_env.engine.kernel import GAME, compile_rules, new_masks
+from four_seasons_env.engine.masks import MASKS, NO_REPEATS, RUN, new_seen, with_room
 from four_seasons_env.engine.moves import all_moves
-from four_seasons_env.engine.repeats import MASKS, NO_REPEATS, RUN, new_seen, with_room
 from four_seasons_env.engine.threads import Threads, cores
 from four_seasons_env.episodes import stepping
 from four_seasons_env.episodes.settings import (

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from four_seasons_env.arguments import check_choice, check_positive
 from four_seasons_env.engine.deals import TEST, read_deals
-from four_seasons_env.engine.repeats import MASKS
+from four_seasons_env.engine.masks import MASKS
 from four_seasons_env.episodes import stepping
 from four_seasons_env.game import MAX_MOVES
 from four_seasons_env.observations import OBSERVATIONS

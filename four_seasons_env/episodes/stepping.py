@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from four_seasons_env.engine.deals import TRAIN_FROM, next_deal
 from four_seasons_env.engine.jit import inlined, jit, merged
 from four_seasons_env.engine.kernel import is_won, start
-from four_seasons_env.engine.repeats import play_on, start_run, write_mask
+from four_seasons_env.engine.masks import play_on, start_run, write_mask
 from four_seasons_env.observations import encode, refresh, show_all
 from four_seasons_env.rewards import reward_of
 
@@ -53,7 +53,7 @@ class CompiledSettings(NamedTuple):
     """The settings of move-level games as compiled functions take them."""
 
     rules: NDArray[np.void]  # RULE (1,)
-    mask: int  # LEGAL, DISTINCT or NO_REPEATS of `engine.repeats`
+    mask: int  # LEGAL, DISTINCT or NO_REPEATS of `engine.masks`
     observation: int | None  # one of `observations.KINDS`
     reward: int  # see `rewards`
     penalty: float  # cost of an illegal action
@@ -72,7 +72,7 @@ class Buffers(NamedTuple):
     words: NDArray[np.uint64]  # (n, words), masks as `kernel.legal` writes them
     masks: NDArray[np.int8]  # (n, actions), over the same memory
     runs: NDArray[np.void]  # RUN (n,)
-    seen: NDArray[np.uint64]  # (blocks, n, 8), positions of the runs; see `engine.repeats`
+    seen: NDArray[np.uint64]  # (blocks, n, 8), positions of the runs; see `engine.masks`
     shown: NDArray[np.void]  # SHOWN (n,)
     counts: NDArray[np.uint8]  # (n, slots), observations as counts
     dealt: NDArray[np.bool_]  # (n,), games that are dealt again in place of this step

@@ -12,8 +12,8 @@ from four_seasons_env.agents.planner import chances
 from four_seasons_env.agents.registry import AnswerError, as_actions, blamed
 from four_seasons_env.arguments import nearest
 from four_seasons_env.engine import kernel
+from four_seasons_env.engine.masks import mask_after
 from four_seasons_env.engine.moves import Move, all_moves
-from four_seasons_env.engine.repeats import mask_after
 from four_seasons_env.game import Game
 from four_seasons_env.rules import Rules
 from four_seasons_env.solver import solve

@@ -36,10 +36,10 @@ from itertools import accumulate
 
 import numpy as np
 
+from four_seasons_env.engine.bits import lowest, popcount
 from four_seasons_env.engine.deals import NO_CARD
 from four_seasons_env.engine.jit import inlined, internal, jit
 from four_seasons_env.engine.kernel import relative_rank, stock_cards, stock_size
-from four_seasons_env.engine.masks import lowest, popcount
 from four_seasons_env.engine.moves import WASTE
 
 _PLACES = 16  # of a card: unseen; in the waste under 0, 1, 2 ... others; in a pile under 0 to 4+

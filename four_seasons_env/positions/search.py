@@ -19,11 +19,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from four_seasons_env.arguments import check_positive
+from four_seasons_env.engine.bits import next_move
 from four_seasons_env.engine.containers import Met, forget, meet, new_met, pop, push
 from four_seasons_env.engine.hashing import position_keys
 from four_seasons_env.engine.jit import inlined, internal, jit, merged
 from four_seasons_env.engine.kernel import GAME, is_won, legal, new_masks, play
-from four_seasons_env.engine.masks import next_move
 from four_seasons_env.engine.moves import FOUNDATION, STOCK, WASTE
 from four_seasons_env.rules import Rules
 

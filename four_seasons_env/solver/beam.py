@@ -19,10 +19,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from four_seasons_env.engine import kernel
+from four_seasons_env.engine.bits import next_move
 from four_seasons_env.engine.containers import find, move_keys, pop, push
 from four_seasons_env.engine.hashing import position_keys
 from four_seasons_env.engine.jit import jit
-from four_seasons_env.engine.masks import next_move
 from four_seasons_env.engine.moves import Move, all_moves
 from four_seasons_env.solver.analysis.features import WEIGHTS, score_position
 from four_seasons_env.solver.analysis.relaxation import MOST_SAFE, safe_move

@@ -13,8 +13,8 @@ from gymnasium.spaces import Text
 
 from four_seasons_env.arguments import check_choice, check_positive, takes
 from four_seasons_env.engine.deals import check_seed
+from four_seasons_env.engine.masks import MASKS
 from four_seasons_env.engine.moves import all_moves, find_move
-from four_seasons_env.engine.repeats import MASKS
 from four_seasons_env.env import FourSeasonsEnv, GameEnv, LimitInSpec
 from four_seasons_env.episodes.running import why_left_out
 from four_seasons_env.episodes.settings import GameSettings

@@ -167,7 +167,7 @@ def test_numba_logs_nothing_while_it_compiles(caplog):
 
 AMONG_THEM = (
     "tests/agents/test_chances.py::test_chance_is_that_of_the_best_legal_move",
-    "tests/four_seasons_env/test_repeats.py::test_mask_is_that_of_a_slow_model[pysolfc/czarina-random]",
+    "tests/four_seasons_env/test_masks.py::test_mask_is_that_of_a_slow_model[pysolfc/czarina-random]",
 )
 
 

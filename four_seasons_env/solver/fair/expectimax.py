@@ -21,10 +21,10 @@ import math
 import numpy as np
 
 from four_seasons_env.engine import kernel
+from four_seasons_env.engine.bits import next_move
 from four_seasons_env.engine.containers import find, forget, meet, pop, push
 from four_seasons_env.engine.hashing import position_keys
 from four_seasons_env.engine.jit import jit
-from four_seasons_env.engine.masks import next_move
 from four_seasons_env.solver.analysis.features import WEIGHTS, score_position
 from four_seasons_env.solver.analysis.relaxation import play_safe, safe_move
 from four_seasons_env.solver.fair.arrays import (

@@ -15,9 +15,9 @@ from __future__ import annotations
 import numpy as np
 
 from four_seasons_env.engine import kernel
+from four_seasons_env.engine.bits import popcount
 from four_seasons_env.engine.deals import NO_CARD
 from four_seasons_env.engine.jit import jit
-from four_seasons_env.engine.masks import popcount
 from four_seasons_env.engine.moves import WASTE
 from four_seasons_env.solver.analysis.relaxation import SUIT, cards_up
 
