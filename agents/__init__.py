@@ -36,7 +36,7 @@ def __getattr__(name: str) -> Any:
     """
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from four_seasons_env.arguments import missing_extra
+    from four_seasons_env.extras import missing_extra
 
     try:
         home = importlib.import_module(f"{__name__}.{_HOMES[name]}")

@@ -28,7 +28,8 @@ from four_seasons_env.agents.registry import (
     load,
     make_plugin,
 )
-from four_seasons_env.arguments import missing_extra, nearest
+from four_seasons_env.arguments import nearest
+from four_seasons_env.extras import missing_extra
 from four_seasons_env.files import expanded
 from four_seasons_env.rules import Rules, get_rules
 

@@ -109,7 +109,7 @@ def _run(name: str, command: Command, arguments: Sequence[str]) -> None:
         main = getattr(importlib.import_module(f"four_seasons_env.{module}"), function or "main")
         main(arguments)
     except ModuleNotFoundError as error:
-        from four_seasons_env.arguments import missing_extra
+        from four_seasons_env.extras import missing_extra
 
         raise missing_extra(name, error, command.extra) from None
 

@@ -14,9 +14,9 @@ import gymnasium as gym
 import numpy as np
 from numpy.typing import NDArray
 
-from four_seasons_env.arguments import missing_extra
 from four_seasons_env.engine.deals import check_seed
 from four_seasons_env.env import GameEnv
+from four_seasons_env.extras import missing_extra
 from four_seasons_env.game import Game
 from four_seasons_env.next_deal.next_deal_env import FourSeasonsNextDealVectorEnv
 from four_seasons_env.vector import FourSeasonsVectorEnv, GameVectorEnv, OneOfMany

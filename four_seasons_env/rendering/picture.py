@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from four_seasons_env.arguments import missing_extra
+from four_seasons_env.extras import missing_extra
 from four_seasons_env.files import expanded
 from four_seasons_env.rendering.layout import Position
 from four_seasons_env.rendering.svg import draw_svg

@@ -6,7 +6,7 @@ import pytest
 
 from four_seasons_env import __main__ as module
 from four_seasons_env import __version__
-from four_seasons_env.arguments import missing_extra
+from four_seasons_env.extras import missing_extra
 from four_seasons_env.game import Game
 from four_seasons_env.rules import RULES
 from tests.helpers import later
