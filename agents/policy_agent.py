@@ -27,12 +27,12 @@ from four_seasons_env.agents.registry import Agent, as_actions, takes_three
 from four_seasons_env.agents.search.next_deal import NextDealPlayer
 from four_seasons_env.arguments import check_choice, check_positive
 from four_seasons_env.episodes.running import Batch
-from four_seasons_env.episodes.settings import MoveVectorSettings
-from four_seasons_env.next_deal.next_deal_env import NextDealVectorSettings
+from four_seasons_env.episodes.settings import MoveSettings
+from four_seasons_env.next_deal.next_deal_env import NextDealSettings
 from four_seasons_env.rules import Rules
 
 NEXT_DEAL = "FourSeasonsNextDeal-v0"
-SETTINGS = {"FourSeasons-v0": MoveVectorSettings, NEXT_DEAL: NextDealVectorSettings}
+SETTINGS = {"FourSeasons-v0": MoveSettings, NEXT_DEAL: NextDealSettings}
 """The arguments of the environments of policies."""
 
 _AT_A_TIME = 256
@@ -179,7 +179,7 @@ class PolicyAgent:
     def __init__(self, rules: Rules, policy: Policy, options: Mapping[str, Any]) -> None:
         self._policy, self._options = policy, options
         self.train_seed = options.get("train_seed")
-        settings = MoveVectorSettings(_AT_A_TIME, rules, **policy.arguments)
+        settings = MoveSettings(_AT_A_TIME, rules, **policy.arguments)
         self._batch = Batch(settings)
         self.mask, self.observation = settings.mask, settings.observation
 

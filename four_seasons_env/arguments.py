@@ -1,4 +1,4 @@
-"""Checks of arguments, and constructors that take settings."""
+"""Checks of arguments. An error names the argument and the nearest valid choice."""
 
 from __future__ import annotations
 
@@ -7,14 +7,12 @@ import functools
 import inspect
 import reprlib
 from collections.abc import Callable, Iterable
-from typing import Any, Concatenate, ParamSpec, TypeGuard, TypeVar
+from typing import Any, ParamSpec, TypeGuard, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-E = TypeVar("E")
 P = ParamSpec("P")
-S = TypeVar("S")
 T = TypeVar("T")
 
 _INT64 = np.dtype(np.int64)
@@ -141,45 +139,20 @@ def check_choice(name: str, value: T, choices: tuple[T, ...]) -> T:
     return value
 
 
-def takes(
-    settings: Callable[P, S],
-) -> Callable[[Callable[[E, S], None]], Callable[Concatenate[E, P], None]]:
-    """Make a constructor take the fields of a settings dataclass as its arguments.
+def names_nearest(function: Callable[P, T]) -> Callable[P, T]:
+    """Let a function refuse an unknown argument with the nearest of its own.
 
-    The constructor gets the settings, made of its arguments. Each argument is written once: as a
-    field, with its type, its default and a line in the docstring of its dataclass. Signature and
-    docstring of the constructor come from there.
+    Raises:
+        TypeError: for an argument that the function does not have.
     """
-    signature = inspect.signature(settings)
-    known = list(signature.parameters)
+    known = [name for name in inspect.signature(function).parameters if name != "self"]
+    owner = function.__qualname__.removesuffix(".__init__")
 
-    def decorate(init: Callable[[E, S], None]) -> Callable[Concatenate[E, P], None]:
-        @functools.wraps(init)
-        def constructor(self: E, /, *args: P.args, **kwargs: P.kwargs) -> None:
-            for name in kwargs:
-                if name not in known:
-                    owner = type(self).__name__
-                    raise TypeError(f"{owner} has no argument {name!r}: {nearest(name, known)}")
-            init(self, settings(*args, **kwargs))
+    @functools.wraps(function)
+    def checked(*args: P.args, **kwargs: P.kwargs) -> T:
+        for name in kwargs:
+            if name not in known:
+                raise TypeError(f"{owner} has no argument {name!r}: {nearest(name, known)}")
+        return function(*args, **kwargs)
 
-        own = next(iter(inspect.signature(init).parameters.values()))  # self
-        constructor.__signature__ = signature.replace(  # type: ignore[attr-defined]
-            parameters=[own, *signature.parameters.values()]
-        )
-        constructor.__doc__ = _documented(settings)
-        return constructor
-
-    return decorate
-
-
-def _documented(settings: Any) -> str:
-    """The docstring of a constructor that takes settings; it joins those of their dataclasses."""
-    docstrings = [inspect.getdoc(kind) or "" for kind in reversed(settings.__mro__[:-1])]
-    arguments = [text.partition("Args:\n")[2] for text in docstrings]
-    return "\n".join(["Make the environment.\n", "Args:", *filter(None, arguments), _ERRORS])
-
-
-_ERRORS = """
-Raises:
-    ValueError: for an argument that is out of range, with the nearest valid one.
-    TypeError: for an unknown argument, with the nearest one."""
+    return checked

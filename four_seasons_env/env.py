@@ -9,12 +9,13 @@ import gymnasium as gym
 import numpy as np
 from numpy.typing import NDArray
 
-from four_seasons_env.arguments import takes, whole_number
+from four_seasons_env.arguments import names_nearest, whole_number
 from four_seasons_env.engine.deals import check_seed
 from four_seasons_env.episodes.options import read_options
 from four_seasons_env.episodes.running import Batch, RunningGames
-from four_seasons_env.episodes.settings import Deals, MoveSettings
-from four_seasons_env.game import Game
+from four_seasons_env.episodes.settings import Deals, MoveSettings, arguments_in
+from four_seasons_env.game import MAX_MOVES, Game
+from four_seasons_env.rewards import RewardFunction
 from four_seasons_env.rules import Rules
 
 if TYPE_CHECKING:
@@ -250,9 +251,6 @@ class FourSeasonsEnv(GameEnv):
     agent can learn to play on until then. In `FourSeasonsNextDealEnv` an action is a position, and
     episodes have at most 46 actions.
 
-    ## Arguments
-    Each field of `four_seasons_env.episodes.settings.MoveSettings` is an argument.
-
     ## References
     Albert H. Morehead and Geoffrey Mott-Smith, *The Complete Book of Solitaire and Patience Games*
     (odds 1 in 10); William B. Dick, *Games of Patience* (1883).
@@ -261,6 +259,50 @@ class FourSeasonsEnv(GameEnv):
     - v0: first version.
     """
 
-    @takes(MoveSettings)
-    def __init__(self, settings: MoveSettings) -> None:
+    @names_nearest
+    def __init__(
+        self,
+        rules: str | Rules = "four-seasons",
+        observation: str = "tops",
+        *,
+        mask: str = "legal",
+        reward: str | RewardFunction = "foundation",
+        illegal: str = "stay",
+        render_mode: str | None = None,
+        max_moves: int = MAX_MOVES,
+        reveal_deal: bool = True,
+        deals: Deals | None = None,
+        allow_test_deals: bool = False,
+    ) -> None:
+        """Make the environment.
+
+        Args:
+            rules: a rule set's name or a `Rules`.
+            observation: `"tops"`, `"cards"` or `"places"` (`four_seasons_env.observations`).
+            mask: `"legal"`: every legal move. `"distinct"`: without moves that only rename spaces.
+                `"no_repeats"`: also without moves back to a position that was seen since the last
+                move that cannot be undone; see Action Space. A move that the mask leaves out counts
+                as illegal.
+            reward: `"foundation"`, `"win"` or a callable (`four_seasons_env.rewards`).
+            illegal: `"stay"` (an illegal action leaves the position as it is and costs 0.01) or
+                `"raise"` (an `IllegalMove`, nothing changed).
+            render_mode: `None`, `"ansi"` (`render` returns text) or `"rgb_array"` (a picture, which
+                needs the extra `render`). `gym.make` also accepts `"human"`: Gymnasium then shows
+                the pictures in a window.
+            max_moves: moves until an episode is truncated. The default leaves room: the longest of
+                about 300 known solutions takes 320 moves, the average one 182.
+                `spec.max_episode_steps` has the same value; Gymnasium's own `max_episode_steps` can
+                only shorten it.
+            reveal_deal: whether infos have `deal`.
+            deals: numbers of deals to draw from for each episode, by the seed: a range, a list or a
+                one-dimensional array-like, such as a pandas Series; None for all training deals.
+                Repeat a number to draw it more often; `set_deals` replaces them between episodes.
+                Test deals are refused unless `allow_test_deals=True`.
+            allow_test_deals: whether `deals` may hold test deals.
+
+        Raises:
+            ValueError: for an argument that is out of range, with the nearest valid one.
+            TypeError: for an unknown argument, with the nearest one.
+        """
+        settings = MoveSettings(autoreset_mode="Disabled", **arguments_in(locals()))
         super().__init__(Batch(settings))

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 from typing import Any
 
 import gymnasium as gym
 import numpy as np
+from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
-from four_seasons_env.arguments import check_integers, nearest, takes
+from four_seasons_env.arguments import check_integers, names_nearest, nearest
 from four_seasons_env.env import GameEnv, LimitInSpec, OneGame
 from four_seasons_env.episodes.options import (
     RESET_MASK,
@@ -23,10 +24,13 @@ from four_seasons_env.episodes.options import (
 from four_seasons_env.episodes.running import Batch, RunningGames
 from four_seasons_env.episodes.settings import (
     Deals,
-    MoveVectorSettings,
-    VectorSettings,
+    MoveSettings,
+    arguments_in,
     check_autoreset_mode,
 )
+from four_seasons_env.game import MAX_MOVES
+from four_seasons_env.rewards import RewardFunction
+from four_seasons_env.rules import Rules
 
 _INFO_KEYS = ("deal", "cards_up", "won", "illegal")
 
@@ -36,16 +40,16 @@ class GameVectorEnv(LimitInSpec, gym.vector.VectorEnv[Any, NDArray[np.int64], An
 
     metadata: dict[str, Any] = GameEnv.metadata
 
-    def __init__(self, batch: RunningGames, settings: VectorSettings) -> None:
+    def __init__(self, batch: RunningGames) -> None:
         self.num_envs = len(batch.games)
         self.render_mode = batch.settings.render_mode
-        self.autoreset_mode = check_autoreset_mode(settings.autoreset_mode)
+        self.autoreset_mode = check_autoreset_mode(batch.settings.autoreset_mode)
         self.metadata = {**type(self).metadata, "autoreset_mode": self.autoreset_mode}
         self._batch = batch
         self.rules = batch.rules
         self.single_observation_space, self.single_action_space = batch.spaces()
         self.action_space = batch_space(self.single_action_space, self.num_envs)
-        self.copy = settings.copy
+        self.copy = batch.settings.copy
         self._info_keys = _INFO_KEYS if batch.settings.reveal_deal else _INFO_KEYS[1:]
         self._share_buffers()
 
@@ -181,7 +185,7 @@ class GameVectorEnv(LimitInSpec, gym.vector.VectorEnv[Any, NDArray[np.int64], An
         observations = self._new_observations()
         ended = batch.step(actions, observations)
         infos = self._infos()
-        if ended and self.autoreset_mode is gym.vector.AutoresetMode.SAME_STEP:
+        if ended and self.autoreset_mode is AutoresetMode.SAME_STEP:
             infos |= self._final_infos(*batch.finals(self.copy))
         elif ended:
             infos |= {"is_success": self._give(batch.episodes["won"])}
@@ -247,7 +251,8 @@ class GameVectorEnv(LimitInSpec, gym.vector.VectorEnv[Any, NDArray[np.int64], An
         return self.call("render")
 
 
-_OF_MANY = {"vectorization_mode", *(each.name for each in fields(VectorSettings))}
+_OF_MANY = ("num_envs", "autoreset_mode", "copy", "num_threads", "max_episode_steps")
+"""The arguments that a single environment does not have."""
 
 
 class OneOfMany(OneGame):
@@ -266,7 +271,10 @@ class OneOfMany(OneGame):
         self.action_space = env.single_action_space
         self.spec = env.spec
         if self.spec is not None:
-            own = {key: self.spec.kwargs[key] for key in self.spec.kwargs.keys() - _OF_MANY}
+            own = {
+                key: self.spec.kwargs[key]
+                for key in self.spec.kwargs.keys() - {"vectorization_mode", *_OF_MANY}
+            }
             self.spec = replace(self.spec, kwargs=own)
         if hasattr(env, "moves_of"):
             self.moves_of = functools.partial(env.moves_of, self._index)
@@ -290,10 +298,59 @@ class FourSeasonsVectorEnv(GameVectorEnv):
 
     `autoreset_mode` and `metadata["autoreset_mode"]` hold the mode. The masks `_key` in infos are
     read-only, because all of them are the same array.
-
-    Each field of `four_seasons_env.episodes.settings.MoveVectorSettings` is an argument.
     """
 
-    @takes(MoveVectorSettings)
-    def __init__(self, settings: MoveVectorSettings) -> None:
-        super().__init__(Batch(settings), settings)
+    @names_nearest
+    def __init__(
+        self,
+        num_envs: int = 1,
+        rules: str | Rules = "four-seasons",
+        observation: str = "tops",
+        *,
+        mask: str = "legal",
+        reward: str | RewardFunction = "foundation",
+        illegal: str = "stay",
+        render_mode: str | None = None,
+        max_moves: int = MAX_MOVES,
+        reveal_deal: bool = True,
+        deals: Deals | None = None,
+        allow_test_deals: bool = False,
+        autoreset_mode: str | AutoresetMode = "SameStep",
+        copy: bool = True,
+        num_threads: int | None = 1,
+        max_episode_steps: int | None = None,
+    ) -> None:
+        """Make the environment; `FourSeasonsEnv` says more about the arguments that it has, too.
+
+        Args:
+            num_envs: number of games.
+            rules: a rule set's name or a `Rules`.
+            observation: `"tops"`, `"cards"` or `"places"`.
+            mask: `"legal"`, `"distinct"` or `"no_repeats"`.
+            reward: `"foundation"`, `"win"` or a callable.
+            illegal: `"stay"` or `"raise"`.
+            render_mode: None, `"ansi"` or `"rgb_array"`.
+            max_moves: moves until an episode is truncated.
+            reveal_deal: whether infos have `deal`.
+            deals: numbers of deals to draw from; None for all training deals.
+            allow_test_deals: whether `deals` may hold test deals.
+            autoreset_mode: when the next episode starts: `"SameStep"`: in the step that ends one;
+                `"NextStep"`: the step after an episode's end deals the game again, whatever its
+                action, with reward 0; `"Disabled"`: games that have ended are reset by
+                `reset(options={"reset_mask": terminated | truncated})`. Or a
+                `gymnasium.vector.AutoresetMode`.
+            copy: return copies. With False, observations, rewards, masks and infos are views of
+                buffers that the next step overwrites: somewhat faster, for callers that copy
+                anyway. The rows of `final_obs` and `final_info` for games that have not ended mean
+                nothing then.
+            num_threads: threads that share the games; the results do not depend on it. None: as
+                many as make this batch faster, and no more than the cores that this process may
+                use, by its affinity and its container's quota. A forked process starts its own
+                threads.
+            max_episode_steps: as `max_moves`, by Gymnasium's name; the smaller of the two counts.
+
+        Raises:
+            ValueError: for an argument that is out of range, with the nearest valid one.
+            TypeError: for an unknown argument, with the nearest one.
+        """
+        super().__init__(Batch(MoveSettings(**arguments_in(locals()))))

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from four_seasons_env.agents.registry import AnswerError
 from four_seasons_env.agents.search.plans import Plans
-from four_seasons_env.next_deal.next_deal_env import NextDealBatch, NextDealVectorSettings
+from four_seasons_env.next_deal.next_deal_env import NextDealBatch, NextDealSettings
 from four_seasons_env.rules import Rules
 
 _AT_A_TIME = 256
@@ -36,7 +36,7 @@ class NextDealPlayer(abc.ABC):
 
     def __init__(self, rules: Rules, **arguments: Any) -> None:
         self.name = type(self).__name__
-        settings = NextDealVectorSettings(_AT_A_TIME, rules, **arguments)
+        settings = NextDealSettings(_AT_A_TIME, rules, **arguments)
         self._batch = NextDealBatch(settings)
         self.observation = f"{settings.observation} of candidates"
         self._plans = Plans(rules, 0)

@@ -14,11 +14,15 @@ import gymnasium as gym
 import numpy as np
 from numpy.typing import NDArray
 
+from four_seasons_env.arguments import names_nearest
 from four_seasons_env.engine.deals import check_seed
 from four_seasons_env.env import GameEnv
+from four_seasons_env.episodes.settings import Deals, arguments_in
 from four_seasons_env.extras import missing_extra
-from four_seasons_env.game import Game
+from four_seasons_env.game import MAX_MOVES, Game
 from four_seasons_env.next_deal.next_deal_env import FourSeasonsNextDealVectorEnv
+from four_seasons_env.rewards import RewardFunction
+from four_seasons_env.rules import Rules
 from four_seasons_env.vector import FourSeasonsVectorEnv, GameVectorEnv, OneOfMany
 
 try:
@@ -27,6 +31,8 @@ try:
     from stable_baselines3.common.vec_env.base_vec_env import VecEnvIndices, VecEnvStepReturn
 except ModuleNotFoundError as error:
     raise missing_extra("this adapter", error) from error
+
+Seeds = int | Sequence[int] | NDArray[Any] | None
 
 _NUMBERS = ("deal", "cards_up", "won", "is_success", "illegal")
 """The keys of `final_info` with one number for each game."""
@@ -45,32 +51,66 @@ class FourSeasonsVecEnv(VecEnv):
     `VecMonitor` and `Monitor` are not needed: `episode` is there. Stable-Baselines3 warns that
     `VecMonitor` replaces it; the numbers are the same.
 
-    Args:
-        num_envs: number of games.
-        seed: as for `seed`; None for random deals. A model with a seed replaces it by its own.
-        **kwargs: arguments of `FourSeasonsVectorEnv` except `autoreset_mode`.
-
-    Raises:
-        ValueError: for an argument that is unknown or out of range.
+    Games always start again in the step that ends them, so there is no `autoreset_mode`.
     """
 
-    _native: type[GameVectorEnv] = FourSeasonsVectorEnv
-
+    @names_nearest
     def __init__(
-        self, num_envs: int, seed: int | Sequence[int] | NDArray[Any] | None = None, **kwargs: Any
+        self,
+        num_envs: int,
+        seed: Seeds = None,
+        *,
+        rules: str | Rules = "four-seasons",
+        observation: str = "tops",
+        mask: str = "legal",
+        reward: str | RewardFunction = "foundation",
+        illegal: str = "stay",
+        render_mode: str | None = None,
+        max_moves: int = MAX_MOVES,
+        reveal_deal: bool = True,
+        deals: Deals | None = None,
+        allow_test_deals: bool = False,
+        copy: bool = True,
+        num_threads: int | None = 1,
+        max_episode_steps: int | None = None,
     ) -> None:
-        if "autoreset_mode" in kwargs:
-            raise ValueError("autoreset_mode cannot be chosen: here games restart in the same step")
-        self.venv = self._native(num_envs, **kwargs)  # type: ignore[arg-type]
+        """Make the environment; `FourSeasonsVectorEnv` says more about its arguments.
+
+        Args:
+            num_envs: number of games.
+            seed: as for `seed`; None for random deals. A model with a seed replaces it by its own.
+            rules: a rule set's name or a `Rules`.
+            observation: `"tops"`, `"cards"` or `"places"`.
+            mask: `"legal"`, `"distinct"` or `"no_repeats"`.
+            reward: `"foundation"`, `"win"` or a callable.
+            illegal: `"stay"` or `"raise"`.
+            render_mode: None, `"ansi"` or `"rgb_array"`.
+            max_moves: moves until an episode is truncated.
+            reveal_deal: whether infos have `deal`.
+            deals: numbers of deals to draw from; None for all training deals.
+            allow_test_deals: whether `deals` may hold test deals.
+            copy: return copies, not views of buffers that the next step overwrites.
+            num_threads: threads that share the games; None for as many as pay.
+            max_episode_steps: as `max_moves`, by Gymnasium's name; the smaller of the two counts.
+
+        Raises:
+            ValueError: for an argument that is out of range, with the nearest valid one.
+            TypeError: for an unknown argument, with the nearest one.
+        """
+        self._play(FourSeasonsVectorEnv(**arguments_in(locals(), "seed")), seed)
+
+    def _play(self, venv: GameVectorEnv, seed: Seeds) -> None:
+        """Become the environment of these games."""
+        self.venv = venv  # before `VecEnv`, which asks for the render mode of each game
         super().__init__(
-            num_envs, self.venv.single_observation_space, self.venv.single_action_space
+            venv.num_envs, self.venv.single_observation_space, self.venv.single_action_space
         )
         self.metadata = GameEnv.metadata
-        self._no_infos: list[dict[str, Any]] = [{} for _ in range(num_envs)]
+        self._no_infos: list[dict[str, Any]] = [{} for _ in range(venv.num_envs)]
         if seed is not None:
             self.seed(seed)
 
-    def seed(self, seed: int | Sequence[int] | NDArray[Any] | None = None) -> Sequence[int | None]:
+    def seed(self, seed: Seeds = None) -> Sequence[int | None]:
         """Choose the training deals that games play from the next reset on.
 
         Stable-Baselines3 calls this with the seed of a model. Models of two seeds share no games:
@@ -203,15 +243,60 @@ class FourSeasonsVecEnv(VecEnv):
 
 
 class FourSeasonsNextDealVecEnv(FourSeasonsVecEnv):
-    """`FourSeasonsNextDealVectorEnv` with the conventions of `FourSeasonsVecEnv`.
+    """`FourSeasonsNextDealVectorEnv` with the conventions of `FourSeasonsVecEnv`."""
 
-    Args:
-        num_envs: number of games.
-        seed: as for `FourSeasonsVecEnv`.
-        **kwargs: arguments of `FourSeasonsNextDealVectorEnv` except `autoreset_mode`.
-    """
+    @names_nearest
+    def __init__(
+        self,
+        num_envs: int,
+        seed: Seeds = None,
+        *,
+        rules: str | Rules = "four-seasons",
+        candidates: int = 32,
+        expansions: int = 60,
+        endings: str = "search",
+        ending_expansions: int = 400,
+        order: str = "advice",
+        observation: str = "features",
+        reward: str | RewardFunction = "foundation",
+        illegal: str = "stay",
+        render_mode: str | None = None,
+        max_moves: int = MAX_MOVES,
+        reveal_deal: bool = True,
+        deals: Deals | None = None,
+        allow_test_deals: bool = False,
+        copy: bool = True,
+        num_threads: int | None = 1,
+        max_episode_steps: int | None = None,
+    ) -> None:
+        """Make the environment; `FourSeasonsNextDealVectorEnv` says more about its arguments.
 
-    _native = FourSeasonsNextDealVectorEnv
+        Args:
+            num_envs: number of games.
+            seed: as for `seed`; None for random deals. A model with a seed replaces it by its own.
+            rules: a rule set's name or a `Rules`.
+            candidates: maximum number of positions offered.
+            expansions: maximum number of positions that the search for candidates expands.
+            endings: `"search"` or `"policy"`.
+            ending_expansions: maximum number of positions that the search for a win expands.
+            order: `"advice"` or `"breadth"`.
+            observation: `"features"`, `"tops"` or `"cards"`.
+            reward: `"foundation"`, `"win"` or a callable.
+            illegal: `"stay"` or `"raise"`.
+            render_mode: None, `"ansi"` or `"rgb_array"`.
+            max_moves: moves until an episode is truncated.
+            reveal_deal: whether infos have `deal`.
+            deals: numbers of deals to draw from; None for all training deals.
+            allow_test_deals: whether `deals` may hold test deals.
+            copy: return copies, not views of buffers that the next step overwrites.
+            num_threads: threads that share the games; None for as many as pay.
+            max_episode_steps: as `max_moves`, by Gymnasium's name; the smaller of the two counts.
+
+        Raises:
+            ValueError: for an argument that is out of range, with the nearest valid one.
+            TypeError: for an unknown argument, with the nearest one.
+        """
+        self._play(FourSeasonsNextDealVectorEnv(**arguments_in(locals(), "seed")), seed)
 
 
 def _row(observations: Any, index: int) -> Any:

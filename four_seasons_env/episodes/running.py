@@ -29,7 +29,6 @@ from four_seasons_env.episodes.settings import (
     Deals,
     EnvSettings,
     MoveSettings,
-    VectorSettings,
     as_deals,
     check_autoreset_mode,
 )
@@ -75,15 +74,14 @@ class RunningGames(abc.ABC):
     observations: NDArray[Any]
 
     def __init__(self, settings: EnvSettings) -> None:
-        alone = VectorSettings(autoreset_mode="Disabled")  # a single environment resets its game
-        many = settings if isinstance(settings, VectorSettings) else alone
-        count = many.num_envs
+        count = settings.num_envs
         self.settings = settings
         self.rules = get_rules(settings.rules)
         self.rule = compile_rules(self.rules)
-        self.max_moves = int(min(settings.max_moves, many.max_episode_steps or settings.max_moves))
-        self._autoreset = AUTORESET[check_autoreset_mode(many.autoreset_mode)]
-        self._threads = Threads(self._share_games(many.num_threads, count))
+        steps = settings.max_episode_steps or settings.max_moves
+        self.max_moves = int(min(settings.max_moves, steps))
+        self._autoreset = AUTORESET[check_autoreset_mode(settings.autoreset_mode)]
+        self._threads = Threads(self._share_games(settings.num_threads, count))
         announce(self._compiled.step_all)
         self.games = np.zeros(count, GAME)
         self.episodes = np.zeros(count, stepping.EPISODE)

@@ -12,21 +12,24 @@ from typing import Any
 
 import gymnasium as gym
 import numpy as np
+from gymnasium.vector import AutoresetMode
 from numpy.typing import NDArray
 
-from four_seasons_env.arguments import check_choice, check_positive, takes, whole_number
+from four_seasons_env.arguments import check_choice, check_positive, names_nearest, whole_number
 from four_seasons_env.engine.kernel import compile_rules
 from four_seasons_env.engine.moves import Move, all_moves
 from four_seasons_env.env import GameEnv
 from four_seasons_env.episodes.running import RunningGames
-from four_seasons_env.episodes.settings import EnvSettings, VectorSettings
-from four_seasons_env.game import IllegalMove
+from four_seasons_env.episodes.settings import Deals, EnvSettings, arguments_in
+from four_seasons_env.game import MAX_MOVES, IllegalMove
 from four_seasons_env.next_deal import stepping
 from four_seasons_env.next_deal.stepping import ENDINGS
 from four_seasons_env.observations import KINDS, VECTORS, observation_length
 from four_seasons_env.positions.enumeration import HELD, LARGEST_SEARCH, ORDERS
 from four_seasons_env.positions.features import GAME_ROWS, PILE_ROWS, SUIT_ROWS, row_length
 from four_seasons_env.positions.search import write_path
+from four_seasons_env.rewards import RewardFunction
+from four_seasons_env.rules import Rules
 from four_seasons_env.vector import GameVectorEnv
 
 OBSERVATIONS = ("features", *VECTORS)
@@ -39,21 +42,11 @@ LARGEST = {
 """The largest values of some arguments."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class NextDealSettings(EnvSettings):
-    """The arguments of the environments whose actions are positions.
+    """The arguments of the environments whose actions are positions, checked.
 
-    Args:
-        candidates: maximum number of positions offered. Four decisions in five have fewer
-            candidates than the default.
-        expansions: maximum number of positions that the search for candidates expands; it holds 2.5
-            times as many.
-        endings: `"search"` (the environment plays the rest once nothing is hidden) or `"policy"`.
-        ending_expansions: maximum number of positions that the search for a win expands.
-        order: `"advice"`, a hand-made score, or `"breadth"`, the number of moves that lead to a
-            position, which uses no knowledge of the game. It decides which positions are found and
-            offered if there are more than the limits allow, and guides the search for a win.
-        observation: `"features"`, `"tops"` or `"cards"`.
+    `FourSeasonsNextDealEnv` and `FourSeasonsVectorEnv` say what each means.
     """
 
     candidates: int = 32
@@ -70,15 +63,6 @@ class NextDealSettings(EnvSettings):
         check_choice("endings", self.endings, ENDINGS)
         check_choice("order", self.order, ORDERS)
         check_choice("observation", self.observation, OBSERVATIONS)
-
-
-@dataclass(frozen=True)
-class NextDealVectorSettings(NextDealSettings, VectorSettings):
-    """The arguments of `FourSeasonsNextDealVectorEnv`."""
-
-    def __post_init__(self) -> None:
-        NextDealSettings.__post_init__(self)
-        VectorSettings.__post_init__(self)
 
 
 class FourSeasonsNextDealEnv(GameEnv):
@@ -129,9 +113,6 @@ class FourSeasonsNextDealEnv(GameEnv):
     of ints, including those of an ending. Played in order on a `Game` of the same deal, they give
     the same game.
 
-    ## Arguments
-    Each field of `NextDealSettings` is an argument.
-
     ## References
     Positions after a decision and before chance answers ("afterstates"): Gerald Tesauro, "Temporal
     Difference Learning and TD-Gammon" (1995); Marcin Szubert and Wojciech Jaskowski, "Temporal
@@ -143,8 +124,54 @@ class FourSeasonsNextDealEnv(GameEnv):
 
     _batch: NextDealBatch
 
-    @takes(NextDealSettings)
-    def __init__(self, settings: NextDealSettings) -> None:
+    @names_nearest
+    def __init__(
+        self,
+        rules: str | Rules = "four-seasons",
+        candidates: int = 32,
+        expansions: int = 60,
+        endings: str = "search",
+        ending_expansions: int = 400,
+        order: str = "advice",
+        observation: str = "features",
+        *,
+        reward: str | RewardFunction = "foundation",
+        illegal: str = "stay",
+        render_mode: str | None = None,
+        max_moves: int = MAX_MOVES,
+        reveal_deal: bool = True,
+        deals: Deals | None = None,
+        allow_test_deals: bool = False,
+    ) -> None:
+        """Make the environment; `FourSeasonsEnv` says more about the arguments that it has, too.
+
+        Args:
+            rules: a rule set's name or a `Rules`.
+            candidates: maximum number of positions offered. Four decisions in five have fewer
+                candidates than the default.
+            expansions: maximum number of positions that the search for candidates expands; it holds
+                2.5 times as many.
+            endings: `"search"` (the environment plays the rest once nothing is hidden) or
+                `"policy"`.
+            ending_expansions: maximum number of positions that the search for a win expands.
+            order: `"advice"`, a hand-made score, or `"breadth"`, the number of moves that lead to a
+                position, which uses no knowledge of the game. It decides which positions are found
+                and offered if there are more than the limits allow, and guides the search for a
+                win.
+            observation: `"features"`, `"tops"` or `"cards"`.
+            reward: `"foundation"`, `"win"` or a callable.
+            illegal: `"stay"` or `"raise"`.
+            render_mode: None, `"ansi"` or `"rgb_array"`.
+            max_moves: moves until an episode is truncated.
+            reveal_deal: whether infos have `deal`.
+            deals: numbers of deals to draw from; None for all training deals.
+            allow_test_deals: whether `deals` may hold test deals.
+
+        Raises:
+            ValueError: for an argument that is out of range, with the nearest valid one.
+            TypeError: for an unknown argument, with the nearest one.
+        """
+        settings = NextDealSettings(autoreset_mode="Disabled", **arguments_in(locals()))
         super().__init__(NextDealBatch(settings))
 
     def moves_of(self, action: int) -> list[Move]:
@@ -174,15 +201,65 @@ class FourSeasonsNextDealVectorEnv(GameVectorEnv):
     Seeds, `final_obs` and `final_info` are as in `FourSeasonsVectorEnv`. Observations are
     dictionaries of arrays, `infos["moves"]` is int16 of shape (n, longest): the moves of each
     game's last action, then -1.
-
-    Each field of `NextDealVectorSettings` is an argument.
     """
 
     _batch: NextDealBatch
 
-    @takes(NextDealVectorSettings)
-    def __init__(self, settings: NextDealVectorSettings) -> None:
-        super().__init__(NextDealBatch(settings), settings)
+    @names_nearest
+    def __init__(
+        self,
+        num_envs: int = 1,
+        rules: str | Rules = "four-seasons",
+        candidates: int = 32,
+        expansions: int = 60,
+        endings: str = "search",
+        ending_expansions: int = 400,
+        order: str = "advice",
+        observation: str = "features",
+        *,
+        reward: str | RewardFunction = "foundation",
+        illegal: str = "stay",
+        render_mode: str | None = None,
+        max_moves: int = MAX_MOVES,
+        reveal_deal: bool = True,
+        deals: Deals | None = None,
+        allow_test_deals: bool = False,
+        autoreset_mode: str | AutoresetMode = "SameStep",
+        copy: bool = True,
+        num_threads: int | None = 1,
+        max_episode_steps: int | None = None,
+    ) -> None:
+        """Make the environment.
+
+        `FourSeasonsNextDealEnv`, `FourSeasonsEnv` and `FourSeasonsVectorEnv` say more about the
+        arguments that they have, too.
+
+        Args:
+            num_envs: number of games.
+            rules: a rule set's name or a `Rules`.
+            candidates: maximum number of positions offered.
+            expansions: maximum number of positions that the search for candidates expands.
+            endings: `"search"` or `"policy"`.
+            ending_expansions: maximum number of positions that the search for a win expands.
+            order: `"advice"` or `"breadth"`.
+            observation: `"features"`, `"tops"` or `"cards"`.
+            reward: `"foundation"`, `"win"` or a callable.
+            illegal: `"stay"` or `"raise"`.
+            render_mode: None, `"ansi"` or `"rgb_array"`.
+            max_moves: moves until an episode is truncated.
+            reveal_deal: whether infos have `deal`.
+            deals: numbers of deals to draw from; None for all training deals.
+            allow_test_deals: whether `deals` may hold test deals.
+            autoreset_mode: `"SameStep"`, `"NextStep"` or `"Disabled"`.
+            copy: return copies, not views of buffers that the next step overwrites.
+            num_threads: threads that share the games; None for as many as pay.
+            max_episode_steps: as `max_moves`, by Gymnasium's name; the smaller of the two counts.
+
+        Raises:
+            ValueError: for an argument that is out of range, with the nearest valid one.
+            TypeError: for an unknown argument, with the nearest one.
+        """
+        super().__init__(NextDealBatch(NextDealSettings(**arguments_in(locals()))))
 
     def moves_of(self, index: int, action: int) -> list[Move]:
         """The moves behind an action of a game; see `FourSeasonsNextDealEnv.moves_of`."""

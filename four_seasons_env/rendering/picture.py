@@ -5,11 +5,12 @@ from __future__ import annotations
 import io
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TypedDict, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
+from four_seasons_env.arguments import names_nearest
 from four_seasons_env.extras import missing_extra
 from four_seasons_env.files import expanded
 from four_seasons_env.rendering.layout import Position
@@ -26,47 +27,77 @@ _COLOURS = 24
 """Colours of an animation; more make a larger file."""
 
 
-def paint(position: Position, **how: Any) -> NDArray[np.uint8]:
+@names_nearest
+def paint(
+    position: Position,
+    *,
+    before: Position | None = None,
+    legal: bool = False,
+    unseen: bool = False,
+    compact: bool = False,
+    width: int | None = None,
+) -> NDArray[np.uint8]:
     """A position as RGB, uint8 of shape (height, width, 3).
 
     Args:
         position: the position, such as a `Game`.
-        **how: arguments of `draw_svg`, such as the width in pixels.
+        before: mark the move from this position, as `draw_svg` does.
+        legal: mark the legal moves.
+        unseen: list the cards that have not been seen.
+        compact: leave less room below small piles.
+        width: in pixels; by default one pixel a unit. The height follows.
     """
-    svg = io.BytesIO(draw_svg(position, **how).encode())
-    surface = pygame.image.load(svg, "drawing.svg")
+    return _pixels(
+        draw_svg(position, before=before, legal=legal, unseen=unseen, compact=compact, width=width)
+    )
+
+
+def _pixels(svg: str) -> NDArray[np.uint8]:
+    """A drawing as RGB, uint8 of shape (height, width, 3)."""
+    surface = pygame.image.load(io.BytesIO(svg.encode()), "drawing.svg")
     pixels = np.frombuffer(pygame.image.tobytes(surface, "RGB"), np.uint8)
     return pixels.reshape(surface.get_height(), surface.get_width(), 3).copy()
 
 
-def save_picture(position: Position, path: str | Path, **how: Any) -> None:
+class Marks(TypedDict, total=False):
+    """The arguments of `draw_svg` by name."""
+
+    before: Position | None
+    legal: bool
+    unseen: bool
+    compact: bool
+    width: int | None
+
+
+def save_picture(position: Position, path: str | Path, **marks: Unpack[Marks]) -> None:
     """Write a position as an SVG or PNG file, by the path's suffix.
 
     Args:
         position: the position, such as a `Game`.
         path: the file to write.
-        **how: arguments of `draw_svg`.
+        **marks: arguments of `draw_svg`.
 
     Raises:
         ValueError: for another suffix.
     """
     path = expanded(path)
+    svg = draw_svg(position, **marks)
     if path.suffix == ".svg":
-        path.write_text(draw_svg(position, **how), encoding="utf-8")
+        path.write_text(svg, encoding="utf-8")
     elif path.suffix == ".png":
-        picture = paint(position, **how).transpose(1, 0, 2)
-        pygame.image.save(pygame.surfarray.make_surface(picture), path)
+        picture = pygame.surfarray.make_surface(_pixels(svg).transpose(1, 0, 2))
+        pygame.image.save(picture, path)
     else:
         raise ValueError(f"a picture's suffix must be .svg or .png, not {path.suffix!r}")
 
 
-def save_animation(positions: Sequence[Position], path: str | Path, **how: Any) -> None:
+def save_animation(positions: Sequence[Position], path: str | Path, **marks: Unpack[Marks]) -> None:
     """Write a game as a GIF: a picture per move, one for several cards put up in a row.
 
     Args:
         positions: positions of the game, first to last.
         path: file of the GIF.
-        **how: arguments of `draw_svg`.
+        **marks: arguments of `draw_svg`.
 
     Raises:
         ValueError: for another suffix than .gif.
@@ -82,7 +113,7 @@ def save_animation(positions: Sequence[Position], path: str | Path, **how: Any) 
         if after is None or after.cards_up == game.cards_up
     ]
     # One palette for all pictures, of one in the middle, where piles and foundations have cards.
-    pictures = [Image.fromarray(paint(game, **how)) for game in shown]
+    pictures = [Image.fromarray(paint(game, **marks)) for game in shown]
     palette = pictures[len(pictures) // 2].quantize(_COLOURS)
     frames = [picture.quantize(palette=palette, dither=Image.Dither.NONE) for picture in pictures]
     path.parent.mkdir(parents=True, exist_ok=True)

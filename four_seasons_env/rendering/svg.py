@@ -7,12 +7,10 @@ All shapes are paths with solid colours, without a font, so every viewer shows t
 
 from __future__ import annotations
 
-import inspect
 import math
 from html import escape
-from typing import Any
 
-from four_seasons_env.arguments import nearest
+from four_seasons_env.arguments import names_nearest
 from four_seasons_env.engine.deals import RANKS, SUITS
 from four_seasons_env.rendering.cards import (
     ARROW,
@@ -245,7 +243,16 @@ def draw_parts(
     )
 
 
-def draw_svg(position: Position, **how: Any) -> str:
+@names_nearest
+def draw_svg(
+    position: Position,
+    *,
+    before: Position | None = None,
+    legal: bool = False,
+    unseen: bool = False,
+    compact: bool = False,
+    width: int | None = None,
+) -> str:
     """A position as SVG text.
 
     Piles are fanned; of a long waste the last cards are spread and the others counted; the stock
@@ -253,24 +260,20 @@ def draw_svg(position: Position, **how: Any) -> str:
 
     Args:
         position: the position, such as a `Game`.
-        **how: any of
-
-            - `before`: the position before the last move, which is marked then: the cards that
-              moved are ringed, and thin rings are where they came from.
-            - `legal`: True to mark the legal moves, except moves that only rename spaces.
-            - `unseen`: True to list below the table the cards that have not been seen.
-            - `compact`: True for less room below small piles; the height then follows the piles.
-            - `width`: in pixels; by default one pixel a unit. The height follows.
+        before: the position before the last move, which is marked then: the cards that moved are
+            ringed, and thin rings are where they came from.
+        legal: mark the legal moves, except moves that only rename spaces.
+        unseen: list below the table the cards that have not been seen.
+        compact: leave less room below small piles; the height then follows the piles.
+        width: in pixels; by default one pixel a unit. The height follows.
 
     Raises:
         ValueError: for a width that is not positive.
-        TypeError: for any other argument, with the nearest one.
+        TypeError: for an unknown argument, with the nearest one.
     """
-    known = inspect.signature(draw_parts).parameters
-    for name in how:
-        if name not in known:
-            raise TypeError(f"draw_svg has no argument {name!r}: {nearest(name, [*known][1:])}")
-    start, parts = draw_parts(position, **how)
+    start, parts = draw_parts(
+        position, before=before, legal=legal, unseen=unseen, compact=compact, width=width
+    )
     tag, rest = start.split(">", 1)
     title = escape(headline(position))
     return f'{tag} aria-label="{title}"><title>{title}</title>{rest}{"".join(parts)}</svg>'

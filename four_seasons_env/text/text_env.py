@@ -4,23 +4,23 @@ from __future__ import annotations
 
 import string
 import zlib
-from dataclasses import dataclass, fields
 from typing import Any
 
 import gymnasium as gym
 import numpy as np
 from gymnasium.spaces import Text
 
-from four_seasons_env.arguments import check_choice, check_positive, takes
+from four_seasons_env.arguments import check_choice, check_positive, names_nearest
 from four_seasons_env.engine.deals import check_seed
 from four_seasons_env.engine.masks import MASKS
 from four_seasons_env.engine.moves import all_moves, find_move
 from four_seasons_env.env import FourSeasonsEnv, GameEnv, LimitInSpec
 from four_seasons_env.episodes.running import why_left_out
-from four_seasons_env.episodes.settings import GameSettings
-from four_seasons_env.game import Game
+from four_seasons_env.episodes.settings import Deals, arguments_in
+from four_seasons_env.game import MAX_MOVES, Game
 from four_seasons_env.next_deal.next_deal_env import LARGEST, FourSeasonsNextDealEnv
-from four_seasons_env.rewards import ILLEGAL_PENALTY
+from four_seasons_env.rewards import ILLEGAL_PENALTY, RewardFunction
+from four_seasons_env.rules import Rules
 from four_seasons_env.text.words import (
     REPLY_LENGTH,
     candidate_in_words,
@@ -44,39 +44,6 @@ _ASKED = {
         "must be, for example: Answer: 1"
     ),
 }
-
-
-@dataclass(frozen=True)
-class TextSettings(GameSettings):
-    """The arguments of `FourSeasonsTextEnv`.
-
-    Args:
-        unit: what a reply names: `"move"`, or `"position"` for one of n positions.
-        choices: n, the maximum number of positions to choose among. Only for positions.
-        shuffle: list the positions in a random order, which depends only on what the player sees.
-            Without it the most promising is first, so that always replying "1" plays well. Only for
-            positions.
-        tries: replies in a row that may play nothing, before the next one ends the game.
-        mask: the moves that a reply may name, as in `FourSeasonsEnv`. Only for moves: positions
-            never repeat.
-    """
-
-    unit: str = "move"
-    choices: int = 8
-    shuffle: bool = True
-    tries: int = 3
-    mask: str = "legal"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_choice("unit", self.unit, UNITS)
-        check_choice("shuffle", self.shuffle, (True, False))
-        check_choice("mask", self.mask, MASKS)
-        check_positive("choices", self.choices, LARGEST["candidates"])
-        check_positive("tries", self.tries)
-        for name, unit in (("choices", "position"), ("shuffle", "position"), ("mask", "move")):
-            if unit != self.unit and (value := getattr(self, name)) != getattr(TextSettings, name):
-                raise ValueError(f'{name}={value!r} is for unit="{unit}", not "{self.unit}"')
 
 
 class FourSeasonsTextEnv(LimitInSpec, gym.Env[str, str]):
@@ -116,26 +83,72 @@ class FourSeasonsTextEnv(LimitInSpec, gym.Env[str, str]):
     As in `FourSeasonsEnv`. `illegal` says that something could not be read or played; `moves` holds
     the numbers of the moves that were played, a tuple of ints.
 
-    ## Arguments
-    Each field of `TextSettings` is an argument.
-
     ## Version History
     - v0: first version.
     """
 
     metadata = GameEnv.metadata
 
-    @takes(TextSettings)
-    def __init__(self, settings: TextSettings) -> None:
-        self.unit, self.tries, self._shuffle = settings.unit, settings.tries, settings.shuffle
-        common: Any = {each.name: getattr(settings, each.name) for each in fields(GameSettings)}
+    @names_nearest
+    def __init__(
+        self,
+        rules: str | Rules = "four-seasons",
+        unit: str = "move",
+        choices: int = 8,
+        shuffle: bool = True,
+        tries: int = 3,
+        mask: str = "legal",
+        *,
+        reward: str | RewardFunction = "foundation",
+        render_mode: str | None = None,
+        max_moves: int = MAX_MOVES,
+        reveal_deal: bool = True,
+        deals: Deals | None = None,
+        allow_test_deals: bool = False,
+    ) -> None:
+        """Make the environment; `FourSeasonsEnv` says more about the arguments that it has, too.
+
+        Args:
+            rules: a rule set's name or a `Rules`.
+            unit: what a reply names: `"move"`, or `"position"` for one of n positions.
+            choices: n, the maximum number of positions to choose among. Only for positions.
+            shuffle: list the positions in a random order, which depends only on what the player
+                sees. Without it the most promising is first, so that always replying "1" plays
+                well. Only for positions.
+            tries: replies in a row that may play nothing, before the next one ends the game.
+            mask: the moves that a reply may name, as in `FourSeasonsEnv`. Only for moves: positions
+                never repeat.
+            reward: `"foundation"`, `"win"` or a callable.
+            render_mode: None, `"ansi"` or `"rgb_array"`.
+            max_moves: moves until an episode is truncated.
+            reveal_deal: whether infos have `deal`.
+            deals: numbers of deals to draw from; None for all training deals.
+            allow_test_deals: whether `deals` may hold test deals.
+
+        Raises:
+            ValueError: for an argument that is out of range, with the nearest valid one.
+            TypeError: for an unknown argument, with the nearest one.
+        """
+        shared = arguments_in(locals(), "unit", "choices", "shuffle", "tries", "mask")
+        check_choice("unit", unit, UNITS)
+        check_choice("shuffle", shuffle, (True, False))
+        check_choice("mask", mask, MASKS)
+        check_positive("choices", choices, LARGEST["candidates"])
+        check_positive("tries", tries)
+        # An argument that would have no effect is an error.
+        for name, value, default, of in (
+            ("choices", choices, 8, "position"),
+            ("shuffle", shuffle, True, "position"),
+            ("mask", mask, "legal", "move"),
+        ):
+            if unit != of and value != default:
+                raise ValueError(f'{name}={value!r} is for unit="{of}", not "{unit}"')
+        self.unit, self.tries, self._shuffle = unit, tries, shuffle
         self._env: GameEnv
-        if self.unit == "move":
-            self._env = FourSeasonsEnv(mask=settings.mask, illegal="raise", **common)
+        if unit == "move":
+            self._env = FourSeasonsEnv(mask=mask, illegal="raise", **shared)
         else:
-            self._env = FourSeasonsNextDealEnv(
-                candidates=settings.choices, illegal="raise", **common
-            )
+            self._env = FourSeasonsNextDealEnv(candidates=choices, illegal="raise", **shared)
         self._batch = self._env._batch
         self.render_mode = self._env.render_mode
         self.rules = self._env.rules
@@ -143,7 +156,6 @@ class FourSeasonsTextEnv(LimitInSpec, gym.Env[str, str]):
             f"{instructions(self.rules)}\n\n{_ASKED[self.unit].format(move='T0>F, deal')}"
         )
         """The rules, and how to reply: the same for all positions."""
-        choices = settings.choices if self.unit == "position" else 0
         longest = len(self.instructions) + 4000 + 800 * choices
         self.observation_space = Text(longest, charset=string.printable)
         self.action_space = Text(REPLY_LENGTH, min_length=0, charset=string.printable)

@@ -1,27 +1,25 @@
-"""Constructors that take the fields of a settings dataclass."""
+"""Constructors: what they list, document and pass on; and the nearest word."""
 
 import inspect
 from dataclasses import fields
+from typing import Any
 
 import pytest
 
 from four_seasons_env.arguments import nearest
 from four_seasons_env.env import FourSeasonsEnv
-from four_seasons_env.episodes.settings import MoveSettings, MoveVectorSettings
+from four_seasons_env.episodes.settings import MoveSettings
 from four_seasons_env.next_deal import FourSeasonsNextDealEnv, FourSeasonsNextDealVectorEnv
-from four_seasons_env.next_deal.next_deal_env import NextDealSettings, NextDealVectorSettings
-from four_seasons_env.text.text_env import FourSeasonsTextEnv, TextSettings
+from four_seasons_env.next_deal.next_deal_env import NextDealSettings
+from four_seasons_env.text.text_env import FourSeasonsTextEnv
 from four_seasons_env.vector import FourSeasonsVectorEnv
 
-TAKEN = [
-    (FourSeasonsEnv, MoveSettings),
-    (FourSeasonsVectorEnv, MoveVectorSettings),
-    (FourSeasonsNextDealEnv, NextDealSettings),
-    (FourSeasonsNextDealVectorEnv, NextDealVectorSettings),
-    (FourSeasonsTextEnv, TextSettings),
-]
-
-
+SETTINGS = {
+    FourSeasonsEnv: MoveSettings,
+    FourSeasonsVectorEnv: MoveSettings,
+    FourSeasonsNextDealEnv: NextDealSettings,
+    FourSeasonsNextDealVectorEnv: NextDealSettings,
+}
 KNOWN = ["n_steps", "batch_size", "learning_rate", "Czarina"]
 
 
@@ -38,10 +36,17 @@ def test_misspelled_words(word: str, meant: str | None) -> None:
     assert listed == ", ".join(KNOWN)
 
 
-@pytest.mark.parametrize(("kind", "settings"), TAKEN)
-def test_help_describes_each_argument(kind: type, settings: type) -> None:
-    assert set(inspect.signature(kind).parameters) == {each.name for each in fields(settings)}  # type: ignore[arg-type]
-    listed = inspect.getdoc(kind.__init__).partition("Args:\n")[2]  # type: ignore[misc,union-attr]
-    for each in fields(settings):  # type: ignore[arg-type]
-        assert f"\n    {each.name}: " in f"\n{listed}"
-        assert f"\n    {each.name}: \n" not in listed
+@pytest.mark.parametrize("kind", [*SETTINGS, FourSeasonsTextEnv])
+def test_each_argument_is_documented(kind: Any) -> None:
+    listed = inspect.getdoc(kind.__init__).partition("Args:\n")[2]  # type: ignore[union-attr]
+    for name in inspect.signature(kind).parameters:
+        assert f"\n    {name}: " in f"\n{listed}"
+
+
+@pytest.mark.parametrize("kind", SETTINGS)
+def test_constructors_agree_with_settings(kind: Any) -> None:
+    """A vector environment lists all settings, in their order if they may be positional."""
+    defaults = {each.name: each.default for each in fields(SETTINGS[kind])}
+    listed = {each.name: each.default for each in inspect.signature(kind).parameters.values()}
+    assert listed == {name: defaults[name] for name in listed}
+    assert "num_envs" not in listed or listed.keys() == defaults.keys()
