@@ -30,13 +30,18 @@ MASK_KEYS = {
 """Library -> the keys under which it looks for the observation and for the mask."""
 
 
-class _Masking(RecordConstructorArgs):
-    """All of both wrappers but their base class."""
+class _MaskJoining(RecordConstructorArgs):
+    """What both wrappers do, whatever their base class wraps: one game or a batch."""
 
     env: Any
 
-    def _take(self, keys: str | Sequence[str], dtype: DTypeLike, flatten: bool) -> None:
-        """Check the arguments, and record them for the spec."""
+    def __init__(
+        self,
+        env: Any,
+        keys: str | Sequence[str] = ("observation", "action_mask"),
+        dtype: DTypeLike = "int8",
+        flatten: bool = False,
+    ) -> None:
         RecordConstructorArgs.__init__(self, keys=keys, dtype=np.dtype(dtype).name, flatten=flatten)
         if isinstance(keys, str):
             if keys not in MASK_KEYS:
@@ -48,6 +53,13 @@ class _Masking(RecordConstructorArgs):
             raise ValueError(f"keys must be two different names, not {keys!r}")
         self._keys, self._dtype = (keys[0], keys[1]), np.dtype(dtype)
         self._flatten = check_choice("flatten", flatten, (True, False))
+        # That of `Wrapper` or `VectorWrapper`, the next of the bases.
+        super(RecordConstructorArgs, self).__init__(env)  # type: ignore[call-arg]
+        self._set_spaces()
+
+    def _set_spaces(self) -> None:
+        """Set the spaces of observations with masks."""
+        raise NotImplementedError
 
     def _space(self, observation: gym.Space[Any], action: gym.Space[Any]) -> spaces.Dict:
         """The space of one game's observation."""
@@ -73,7 +85,8 @@ class _Masking(RecordConstructorArgs):
         mask = np.asarray(info["action_mask"]).astype(self._dtype)
         if self._flatten:
             observation = observation.reshape(*mask.shape[:-1], -1)
-        mask[~mask.any(axis=-1)] = 1  # the end of a game
+        # At the end of a game no action is legal, but a policy needs one to choose.
+        mask[~mask.any(axis=-1)] = 1
         return {self._keys[0]: observation, self._keys[1]: mask}
 
     def reset(
@@ -92,12 +105,18 @@ class _Masking(RecordConstructorArgs):
         return joined, reward, terminated, truncated, info
 
 
-class MaskInObservation(_Masking, gym.Wrapper[Any, Any, Any, Any]):
+class MaskInObservation(_MaskJoining, gym.Wrapper[Any, Any, Any, Any]):
     """Observations become dictionaries that hold the action mask.
 
     The mask of a game that is over, in which no action is legal, is all ones: a policy that is
     called with the last observation gets a distribution over actions. `info["action_mask"]` has the
     truth. The mask of an episode that is only truncated is that of its position.
+
+    Examples:
+        >>> env = MaskInObservation(gym.make("FourSeasons-v0"), keys="rllib")
+        >>> observation, _ = env.reset(seed=7)
+        >>> observation["observations"].shape, int(observation["action_mask"].sum())
+        ((179,), 5)
 
     Args:
         env: an environment with `Discrete` actions and masks in `info["action_mask"]`.
@@ -111,20 +130,17 @@ class MaskInObservation(_Masking, gym.Wrapper[Any, Any, Any, Any]):
             first reset, for an environment that returns no masks.
     """
 
-    def __init__(
-        self,
-        env: gym.Env[Any, Any],
-        keys: str | Sequence[str] = ("observation", "action_mask"),
-        dtype: DTypeLike = "int8",
-        flatten: bool = False,
-    ) -> None:
-        self._take(keys, dtype, flatten)
-        gym.Wrapper.__init__(self, env)
-        self.observation_space = self._space(env.observation_space, env.action_space)
+    def _set_spaces(self) -> None:
+        self.observation_space = self._space(self.env.observation_space, self.env.action_space)
 
 
-class VectorMaskInObservation(_Masking, gym.vector.VectorWrapper):
+class VectorMaskInObservation(_MaskJoining, gym.vector.VectorWrapper):
     """`MaskInObservation` for a native vector environment, in one step for all games.
+
+    Examples:
+        >>> envs = VectorMaskInObservation(gym.make_vec("FourSeasons-v0", num_envs=3))
+        >>> {key: each.shape for key, each in envs.reset(seed=7)[0].items()}
+        {'observation': (3, 179), 'action_mask': (3, 32)}
 
     Args:
         env: a vector environment with `Discrete` actions and masks of shape (n, A) in
@@ -133,16 +149,8 @@ class VectorMaskInObservation(_Masking, gym.vector.VectorWrapper):
         keys: see `MaskInObservation`, as for the other arguments.
     """
 
-    def __init__(
-        self,
-        env: gym.vector.VectorEnv[Any, Any, Any],
-        keys: str | Sequence[str] = ("observation", "action_mask"),
-        dtype: DTypeLike = "int8",
-        flatten: bool = False,
-    ) -> None:
-        self._take(keys, dtype, flatten)
-        gym.vector.VectorWrapper.__init__(self, env)
+    def _set_spaces(self) -> None:
         self.single_observation_space = self._space(
-            env.single_observation_space, env.single_action_space
+            self.env.single_observation_space, self.env.single_action_space
         )
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
