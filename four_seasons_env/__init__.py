@@ -4,6 +4,9 @@ Examples:
     >>> import gymnasium as gym
     >>> import four_seasons_env
     >>> env = gym.make("FourSeasons-v0")
+    >>> observation, info = env.reset(seed=7)
+    >>> info["cards_up"], info["won"]
+    (1, False)
 """
 
 from __future__ import annotations

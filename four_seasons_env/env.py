@@ -257,6 +257,15 @@ class FourSeasonsEnv(GameEnv):
 
     ## Version History
     - v0: first version.
+
+    Examples:
+        >>> env = FourSeasonsEnv(mask="no_repeats")
+        >>> observation, info = env.reset(seed=7)
+        >>> observation.shape, int(info["action_mask"].sum())
+        ((179,), 5)
+        >>> observation, reward, terminated, truncated, info = env.step(0)  # deal
+        >>> env.game.waste
+        ['2S']
     """
 
     @names_nearest

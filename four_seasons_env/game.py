@@ -24,7 +24,13 @@ The longest of about 300 known solutions takes 320 moves."""
 
 
 class IllegalMove(ValueError):
-    """A move that the rules do not allow in this position; the position stays as it was."""
+    """A move that the rules do not allow in this position; the position stays as it was.
+
+    Examples:
+        >>> Game(deal=17).play("T0>T1")
+        Traceback (most recent call last):
+        four_seasons_env.game.IllegalMove: T0>T1 is not legal: 6D does not go on KD at T1
+    """
 
 
 class Outcome(NamedTuple):
@@ -72,8 +78,11 @@ class Game:
 
     Examples:
         >>> game = Game(rules="four-seasons", deal=17)
-        >>> move = game.legal_moves()[0]
-        >>> game.play(move)  # a Move, its text or its number
+        >>> game.legal_moves()
+        [deal, T3>T0, T4>T1]
+        >>> game.play("T3>T0")  # a Move, its text or its number
+        >>> game.tableau
+        [['6D', '5S'], ['KD'], ['2H'], [], ['QC']]
 
     Args:
         rules: a rule set's name or a `Rules`.
@@ -252,11 +261,12 @@ class Game:
         kernel.play_each(self._record, self._rule, np.array([chosen.number], np.int64))
 
     def _why_not(self, move: Move) -> str:
-        """Why a move is not legal."""
+        """Why a move is not legal; the first reason that applies."""
         if self.is_won:
             return "the game is won"
         if move.turns:
             return self._why_not_turn(move)
+        # 1. The place that it leaves has no card.
         name, _, onto = move.text.partition(">")
         if move.source == STOCK:
             cards = [self.face_up] if self.face_up else []
@@ -266,12 +276,14 @@ class Game:
             cards = self._pile(move.source)
         if not cards:
             return f"there is no card at {name}"
+        # 2. The card does not fit its foundation.
         card = cards[-1]
         if move.target == FOUNDATION:
             built = self.foundations[card[-1]]
             if built:
                 return f"{card} does not follow {built[-1]} on its foundation"
             return f"the foundation starts with {self.bases[card[-1]]}, not {card}"
+        # 3. It does not fit the pile: by the rules of a reserve, or by those of packing.
         if self.rules.reserve:
             reason = self._why_not_by_reserve(move)
             if reason:
@@ -307,7 +319,12 @@ class Game:
 
     @property
     def unseen(self) -> set[str]:
-        """The cards that the player has not seen: those of the stock, before a redeal."""
+        """The cards that the player has not seen: those of the stock, before a redeal.
+
+        Examples:
+            >>> len(Game(deal=17).unseen)
+            46
+        """
         return set() if kernel.stock_is_known(self.record[0], self._rule[0]) else set(self.stock)
 
     def key(self) -> int:
@@ -317,11 +334,21 @@ class Game:
         order of the unseen cards and the moves before. The order of the piles counts, because a
         table may hold moves, which name piles. Among positions of a rule set with different public
         information, two share a key with a probability of 2^-64.
+
+        Examples:
+            >>> game = Game(deal=17)
+            >>> game.after("T3>T0").after("T4>T1").key() == game.after("T4>T1").after("T3>T0").key()
+            True
         """
         return int(public_key(self._record[0], self._rule[0]))
 
     def after(self, move: Move | str | int) -> Game:
         """A copy after a move. A move that turns a card turns the next one of this game's stock.
+
+        Examples:
+            >>> game = Game(deal=17)
+            >>> game.after("deal").waste, game.waste
+            (['5H'], [])
 
         Raises:
             IllegalMove, ValueError: see `play`.
@@ -337,6 +364,13 @@ class Game:
         move has one. No rule set has moves that turn two. The order of the cards left in an
         outcome's stock means nothing: see `reshuffled`.
 
+        Examples:
+            >>> outcomes = Game(deal=17).outcomes("deal")
+            >>> len(outcomes), outcomes[0].card, round(outcomes[0].probability, 4)
+            (46, 'AC', 0.0217)
+            >>> Game(deal=17).outcomes("T3>T0")[0].card is None  # it turns no card
+            True
+
         Returns:
             `Outcome(card, probability, game)`; the probabilities sum to 1.
 
@@ -348,11 +382,12 @@ class Game:
         turned = int(after._record["dealt"][0]) - int(self._record["dealt"][0])
         if turned < 1 or kernel.stock_is_known(self.record[0], self._rule[0]):
             return [Outcome(None, 1.0, after)]
+        # A copy for each unseen card. In copy i, the i-th of them swaps places with the next card.
         records = self._record.repeat(self.stock_size)
         decks, rows, dealt = records["deck"], np.arange(len(records)), int(records["dealt"][0])
         cards = np.sort(decks[0, dealt : dealt + len(rows)])
-        found = (decks == cards[:, None]).argmax(axis=1)
-        decks[rows, found] = decks[:, dealt]
+        places = (decks == cards[:, None]).argmax(axis=1)
+        decks[rows, places] = decks[:, dealt]
         decks[:, dealt] = cards
         records["deal"] = -1
         kernel.play_each(records, self._rule, np.full(len(rows), chosen.number))
@@ -365,6 +400,7 @@ class Game:
     def _weights(self, unseen: NDArray[np.uint8]) -> NDArray[np.float64]:
         """The probability of each unseen card to be the next."""
         weights = np.ones(len(unseen))
+        # The bases were taken from the end of the deck, so the order of the stock is not uniform.
         if self.rules.base_from == "one_per_suit":
             cards = np.bincount(unseen & 3, minlength=4)[unseen & 3]
             weights = np.array([kernel.suit_weight(count) / count for count in cards])
@@ -375,6 +411,14 @@ class Game:
         """A copy with the unseen cards in another order, drawn as a player must expect them.
 
         It has no deal number. After a redeal nothing is unseen, and the order of the stock stays.
+
+        Examples:
+            >>> game = Game(deal=17)
+            >>> other = game.reshuffled(np.random.default_rng(0))
+            >>> other.stock[:3], game.stock[:3]
+            (['KC', 'AC', 'QD'], ['5H', 'TH', 'QD'])
+            >>> other.key() == game.key()  # the same for the player
+            True
         """
         seeds = rng.integers(0, 2**63, 1, np.uint64)
         shuffled = kernel.public_copy(self._record, self._rule, seeds)
@@ -386,6 +430,10 @@ class Game:
         All of these moves are reversible or play seen cards, so the choice among stops is the whole
         decision until the next card. Positions that differ only in the order of their piles are one
         stop. Empty if no card is left to turn: then nothing is hidden (`solver.solve`).
+
+        Examples:
+            >>> [(stop.moves, stop.turn) for stop in Game(deal=17).stops()]
+            [([T3>T0, T4>T1], deal), ([T3>T0], deal), ([T4>T1], deal), ([], deal)]
 
         Args:
             expansions: maximum number of positions that the search expands, the most promising

@@ -22,10 +22,15 @@ class Games:
     """Games of one rule set, stepped, copied, reshuffled and played out together.
 
     Examples:
-        >>> games = Games.of(game, 1024)  # copies of a position
+        How often the rule of thumb wins from a position, whatever the order of the unseen cards:
+
+        >>> from four_seasons_env.agents import make_agent
+        >>> rng = np.random.default_rng(0)
+        >>> games = Games.of(Game(deal=10_000), 1000)
         >>> games.reshuffle(rng)
         >>> games.play_out(make_agent("heuristic"), rng)
-        >>> games.is_won.mean()
+        >>> float(games.is_won.mean())
+        0.405
 
     Args:
         rules: a rule set's name or a `Rules`.
@@ -49,6 +54,10 @@ class Games:
     @classmethod
     def of(cls, games: Game | Sequence[Game], copies: int = 1) -> Games:
         """Copies of one game, or of several, all copies of a game in a row.
+
+        Examples:
+            >>> len(Games.of([Game(deal=10_000), Game(deal=10_001)], copies=3))
+            6
 
         Raises:
             ValueError: without games, if they are of several rule sets, or for copies below 1.
@@ -162,6 +171,12 @@ class Games:
     def play(self, moves: NDArray[np.integer[Any]] | Sequence[int]) -> None:
         """Play a move in each game.
 
+        Examples:
+            >>> games = Games(deals=[10_000, 10_001])
+            >>> games.play([0, -1])  # deal in the first game
+            >>> games.records["moves"].tolist()
+            [1, 0]
+
         Args:
             moves: the moves' numbers, of shape (n,); -1 leaves a game as it is.
 
@@ -173,6 +188,7 @@ class Games:
         numbers = check_integers("moves", moves, len(self))
         rows = np.flatnonzero(numbers != -1)
         chosen, legal = numbers[rows], self.action_masks()[rows]
+        # Before any game moves: a move that does not exist is looked up as move 0, and refused.
         in_range = (chosen >= 0) & (chosen < legal.shape[1])
         allowed = in_range & (legal[np.arange(len(rows)), np.where(in_range, chosen, 0)] == 1)
         if not allowed.all():

@@ -80,7 +80,15 @@ class End(NamedTuple):
 
 @dataclass(frozen=True)
 class Record:
-    """One game; `read_records` reads it."""
+    """One game; `read_records` reads it from a file.
+
+    Examples:
+        >>> record = Record("four-seasons", ("deal", "T3>T0"), deal=17)
+        >>> record.result, record.positions()[-1].waste
+        ('open', ['5H'])
+        >>> parse_record(record.to_json()) == record
+        True
+    """
 
     rules: str
     moves: tuple[str, ...]

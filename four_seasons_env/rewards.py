@@ -4,6 +4,14 @@ A custom reward is called as ``reward(before, after)`` with two GAME arrays of s
 positions before and after a step (for an episode that has ended, ``after`` is its final position),
 and returns n finite numbers. It is called once in each step for all games; n is 1 in the single
 environment.
+
+Examples:
+    A point for each card that goes up:
+
+    >>> import gymnasium as gym
+    >>> def cards(before, after):
+    ...     return after["cards_up"].astype(float) - before["cards_up"]
+    >>> env = gym.make("FourSeasons-v0", reward=cards)
 """
 
 from __future__ import annotations

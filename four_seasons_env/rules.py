@@ -53,6 +53,12 @@ _NEEDS: tuple[tuple[str, Any, str, Sequence[Any], str], ...] = (
 class Rules:  # noqa: PLW1641 (the dataclass has a hash)
     """One rule set, in the terms of patience.
 
+    Examples:
+        >>> Rules(ranks=6, piles=2, build="alternate_colour").cards
+        24
+        >>> RULES["czarina"].spaces
+        'auto_stock'
+
     Raises:
         ValueError: for a value outside a field's choices, or fields that contradict each other.
     """

@@ -25,6 +25,9 @@ AnyEnv = gym.Env[Any, Any]
 def check_masked_env(env: AnyEnv, steps: int = 200, seed: int = 0) -> None:
     """Play random legal actions and check masks, acceptance, seeds, copies, batches and secrets.
 
+    Examples:
+        >>> check_masked_env(gym.make("FourSeasons-v0", mask="no_repeats"), steps=50)
+
     1. The mask is int8 or bool of shape (A,), and the same in `info`, from `action_masks()` and in
        the observation, if it has one. It is never all zero before an episode ends.
     2. An action is accepted if and only if the mask allows it (every action, in a copy). It is if

@@ -298,6 +298,14 @@ class FourSeasonsVectorEnv(GameVectorEnv):
 
     `autoreset_mode` and `metadata["autoreset_mode"]` hold the mode. The masks `_key` in infos are
     read-only, because all of them are the same array.
+
+    Examples:
+        >>> envs = FourSeasonsVectorEnv(1024, mask="no_repeats")
+        >>> observations, infos = envs.reset(seed=7)
+        >>> actions = infos["action_mask"].argmax(axis=1)
+        >>> observations, rewards, terminated, truncated, infos = envs.step(actions)
+        >>> observations.shape, rewards.shape, infos["action_mask"].shape
+        ((1024, 179), (1024,), (1024, 32))
     """
 
     @names_nearest

@@ -120,6 +120,14 @@ class FourSeasonsNextDealEnv(GameEnv):
 
     ## Version History
     - v0: first version.
+
+    Examples:
+        >>> env = FourSeasonsNextDealEnv()
+        >>> observation, info = env.reset(options={"deal": 17})
+        >>> [env.moves_of(action) for action in range(info["action_mask"].sum())]
+        [[T3>T0, T4>T1, deal], [T3>T0, deal], [T4>T1, deal], [deal]]
+        >>> env.step(0)[-1]["moves"]  # the numbers of these moves
+        (24, 29, 0)
     """
 
     _batch: NextDealBatch
@@ -201,6 +209,12 @@ class FourSeasonsNextDealVectorEnv(GameVectorEnv):
     Seeds, `final_obs` and `final_info` are as in `FourSeasonsVectorEnv`. Observations are
     dictionaries of arrays, `infos["moves"]` is int16 of shape (n, longest): the moves of each
     game's last action, then -1.
+
+    Examples:
+        >>> envs = FourSeasonsNextDealVectorEnv(64)
+        >>> observations, infos = envs.reset(seed=7)
+        >>> observations["observation"].shape, observations["action_mask"].shape
+        ((64, 32, 268), (64, 32))
     """
 
     _batch: NextDealBatch

@@ -85,6 +85,15 @@ class FourSeasonsTextEnv(LimitInSpec, gym.Env[str, str]):
 
     ## Version History
     - v0: first version.
+
+    Examples:
+        >>> env = FourSeasonsTextEnv()
+        >>> prompt, info = env.reset(options={"deal": 17})
+        >>> prompt.splitlines()[-1]
+        'Legal moves: deal, T3>T0, T4>T1'
+        >>> _ = env.step("A space is worth more than a card. Answer: T3>T0, deal")
+        >>> env.message.splitlines()[0]
+        'Played: T3>T0, deal.'
     """
 
     metadata = GameEnv.metadata
