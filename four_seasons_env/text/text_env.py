@@ -144,7 +144,7 @@ class FourSeasonsTextEnv(LimitInSpec, gym.Env[str, str]):
         check_choice("mask", mask, MASKS)
         check_positive("choices", choices, LARGEST["candidates"])
         check_positive("tries", tries)
-        # An argument that would have no effect is an error.
+        # An argument that would have no effect here is refused.
         for name, value, default, of in (
             ("choices", choices, 8, "position"),
             ("shuffle", shuffle, True, "position"),
@@ -165,7 +165,9 @@ class FourSeasonsTextEnv(LimitInSpec, gym.Env[str, str]):
             f"{instructions(self.rules)}\n\n{_ASKED[self.unit].format(move='T0>F, deal')}"
         )
         """The rules, and how to reply: the same for all positions."""
-        longest = len(self.instructions) + 4000 + 800 * choices
+        # In characters, with room to spare. In three games of each rule set, the longest results of a
+        # reply took 201, positions 351, legal moves 349, and one of the positions to choose 340.
+        longest = len(self.instructions) + 4000 + (800 * choices if unit == "position" else 0)
         self.observation_space = Text(longest, charset=string.printable)
         self.action_space = Text(REPLY_LENGTH, min_length=0, charset=string.printable)
         self._transcript: list[dict[str, str]] = []
@@ -202,6 +204,7 @@ class FourSeasonsTextEnv(LimitInSpec, gym.Env[str, str]):
         return f"{self.instructions}\n\n{self.message}"
 
     def _choices_in_words(self, info: dict[str, Any]) -> str:
+        """What a reply may name: the legal moves, or a list of positions."""
         if self.unit == "move":
             return f"Legal moves: {', '.join(self._legal())}"
         assert isinstance(self._env, FourSeasonsNextDealEnv)
@@ -216,10 +219,9 @@ class FourSeasonsTextEnv(LimitInSpec, gym.Env[str, str]):
         candidates = range(int(info["action_mask"].sum()))
         if not self._shuffle:
             return list(candidates)
-        seen = position_in_words(self.game).encode()
-        return [
-            int(each) for each in np.random.default_rng(zlib.crc32(seen)).permutation(candidates)
-        ]
+        # The text of the position is the seed: the same position gives the same list.
+        rng = np.random.default_rng(zlib.crc32(position_in_words(self.game).encode()))
+        return [int(each) for each in rng.permutation(candidates)]
 
     def _legal(self) -> list[str]:
         return [all_moves(self.rules)[number].text for number in np.flatnonzero(self._batch.masks)]
@@ -248,32 +250,37 @@ class FourSeasonsTextEnv(LimitInSpec, gym.Env[str, str]):
             raise gym.error.ResetNeeded("no episode is running: call reset() first")
         if not isinstance(action, str):
             raise TypeError(f"a reply must be text, not {type(action).__name__}")
+        # 1. Read the reply: several moves, or one number (several are one wrong word).
         self._transcript.append({"role": "assistant", "content": action})
         self._replies += 1
+        words = words_of(action, numbered=self.unit == "move") or [""]
+        if self.unit == "position":
+            words = [", ".join(words)]
+
+        # 2. Play it, up to the first word that cannot be played.
         info = self._env._info()
         reward, terminated, truncated, problem = 0.0, False, False, ""
         played: list[int] = []
-        words = words_of(action, numbered=self.unit == "move") or [""]
-        if self.unit == "position":
-            words = [", ".join(words)]  # one number, or something wrong
         for word in words:
-            problem = self._problem(word, info)
-            if problem:
+            try:
+                number = self._action_of(word, info)
+            except ValueError as error:
+                problem = str(error)
                 reward -= ILLEGAL_PENALTY
                 break
-            if self.unit == "move":
-                number = find_move(self.rules, word).number
-            else:
-                number = self._listed(info)[int(word) - 1]
             _, earned, terminated, truncated, info = self._env.step(number)
             reward += earned
             played += info.get("moves", (number,))
             if terminated or truncated:
                 break
+
+        # 3. The episode also ends after too many replies, or too many in a row that played nothing.
         self._failed = self._failed + 1 if problem and not played else 0
         if self._replies >= self._batch.max_moves or self._failed > self.tries:
             truncated = not terminated
         self._running = not (terminated or truncated)
+
+        # 4. Say what was played, why no more was, and what there is now.
         moves = moves_in_words([all_moves(self.rules)[number] for number in played])
         ending = "The game is won." if info["won"] else "The game is over."
         news = [f"Played: {moves}." if moves else "", problem, "" if self._running else ending]
@@ -282,26 +289,30 @@ class FourSeasonsTextEnv(LimitInSpec, gym.Env[str, str]):
             info["is_success"] = info["won"]
         return self._say(" ".join(filter(None, news)), info), reward, terminated, truncated, info
 
-    def _problem(self, word: str, info: dict[str, Any]) -> str:
-        """Why a word of an answer cannot be played, and the nearest choice; "" if it can."""
+    def _action_of(self, word: str, info: dict[str, Any]) -> int:
+        """The action that a word of an answer asks for.
+
+        Raises:
+            ValueError: if it cannot be played, with the reason and the nearest choice.
+        """
         if self.unit == "position":
             count = int(info["action_mask"].sum())
             if word.isdecimal() and word.isascii() and 1 <= int(word) <= count:
-                return ""
+                return self._listed(info)[int(word) - 1]
             nearest = str(nearest_number(word, count))
             reason = f'"{shown(word)}" is not one number from 1 to {count}'
         else:
             try:
                 number = find_move(self.rules, word).number
                 if self._batch.masks[0, number]:
-                    return ""
+                    return number
                 reason = why_left_out(self.game, number)
             except ValueError:
                 reason = f'"{shown(word)}" is not a move'
             nearest = nearest_of(word, self._legal())
         if not word:
             reason = "The reply has no answer"
-        return f"{reason}. The nearest legal choice is {nearest}."
+        raise ValueError(f"{reason}. The nearest legal choice is {nearest}.")
 
     def render(self) -> Any:
         """See `FourSeasonsEnv.render`."""
