@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from four_seasons_env.engine.deals import RANKS
 from four_seasons_env.rules import Rules
 
@@ -11,60 +13,67 @@ _GOAL = (
     "All {cards} cards are to go up on the foundations. The stock is dealt to the waste card by "
     "card. The top cards of piles and waste are available."
 )
-_BASES = {
-    "sixth": "All foundations start with the rank of the card dealt after the piles, and go up in "
-    "suit, ace after {last}.",
-    "first": "All foundations start with the rank of the first card dealt, and go up in suit, ace "
-    "after {last}.",
-    "one_per_suit": "Each foundation starts with the card of its suit that the deck would deal "
-    "last, taken out before the opening, and goes up in suit, ace after {last}.",
-    "aces": "The foundations start empty, and go up in suit from their aces.",
+_SENTENCES: dict[str, dict[Any, str]] = {
+    "base_from": {
+        "sixth": "All foundations start with the rank of the card dealt after the piles, and go up "
+        "in suit, ace after {last}.",
+        "first": "All foundations start with the rank of the first card dealt, and go up in suit, "
+        "ace after {last}.",
+        "one_per_suit": "Each foundation starts with the card of its suit that the deck would deal "
+        "last, taken out before the opening, and goes up in suit, ace after {last}.",
+        "aces": "The foundations start empty, and go up in suit from their aces.",
+    },
+    "piles": {5: "Five piles form a cross."},
+    "opening": {
+        "as_dealt": "Cards are dealt one at a time: a card that fits a foundation goes there, any "
+        "other card to the next pile, until every pile has a card.",
+        "empty": "The piles begin empty.",
+    },
+    "build": {
+        "any_suit": "A card goes on a card one rank higher, whatever the suit.",
+        "alternate_colour": "A card goes on a card one rank higher and of the other colour.",
+        "none": "Each pile is a cell for one card.",
+    },
+    "wrap": {
+        "always": "A {last} may always be put on an ace.",
+        "unless_ace_base": "A {last} may be put on an ace, unless foundations start with aces.",
+        "linear": "A {last} may be put on an ace, but nothing on a card of the rank that "
+        "foundations start with.",
+        "never": "No card may be put on an ace.",
+    },
+    "runs": {
+        True: "A packed run, or the part of it that fits, moves as one onto another card, but not "
+        "to an empty pile."
+    },
+    "spaces": {
+        "optional": "An empty pile takes {filler}.",
+        "before_dealing": "An empty pile takes {filler}. No card can be dealt while there are an "
+        "empty pile and a card in the waste.",
+        "auto_stock": "An empty pile is filled from the stock at once; when the stock is empty, it "
+        "takes {filler}.",
+        "auto_waste": "An empty pile is filled from the waste at once, and an empty waste from the "
+        "stock. A pile that stays empty takes {filler}.",
+    },
+    "reserve": {
+        True: "{reserve} is a reserve: no card goes on it, its card goes to a foundation or an "
+        "empty pile, and the stock replaces it at once."
+    },
+    "first_waste": {1: "One card is dealt to the waste before play."},
+    "redeals": {
+        0: "The waste is never turned over.",
+        1: "When the stock is empty, the waste may be turned over once to be the stock again.",
+        2: "When the stock is empty, the waste may be turned over to be the stock, twice in a "
+        "game.",
+    },
+    "limited_redeal": {
+        True: "After the redeal one card is turned to the waste, and the next lies face up on the "
+        "stock: both are available. When one has been played, the next is turned; when neither can "
+        "be, the game is lost."
+    },
+    "worrying_back": {True: "The top card of a foundation may go back to a pile."},
 }
-_OPENINGS = {
-    "fixed": "",
-    "as_dealt": "Cards are dealt one at a time: a card that fits a foundation goes there, any "
-    "other card to the next pile, until every pile has a card.",
-    "empty": "The piles begin empty.",
-}
-_PACKED = {
-    "any_suit": "A card goes on a card one rank higher, whatever the suit.",
-    "alternate_colour": "A card goes on a card one rank higher and of the other colour.",
-    "none": "Each pile is a cell for one card.",
-}
-_WRAPS = {
-    "always": "A {last} may always be put on an ace.",
-    "unless_ace_base": "A {last} may be put on an ace, unless foundations start with aces.",
-    "linear": "A {last} may be put on an ace, but nothing on a card of the rank that foundations "
-    "start with.",
-    "never": "No card may be put on an ace.",
-}
-_SPACES = {
-    "optional": "An empty pile takes {filler}.",
-    "before_dealing": "An empty pile takes {filler}. No card can be dealt while there are an empty "
-    "pile and a card in the waste.",
-    "auto_stock": "An empty pile is filled from the stock at once; when the stock is empty, it "
-    "takes {filler}.",
-    "auto_waste": "An empty pile is filled from the waste at once, and an empty waste from the "
-    "stock. A pile that stays empty takes {filler}.",
-}
-_REDEALS = (
-    "The waste is never turned over.",
-    "When the stock is empty, the waste may be turned over once to be the stock again.",
-    "When the stock is empty, the waste may be turned over to be the stock, twice in a game.",
-)
-_RESERVE = (
-    "{reserve} is a reserve: no card goes on it, its card goes to a foundation or an empty pile, "
-    "and the stock replaces it at once."
-)
-_LIMITED = (
-    "After the redeal one card is turned to the waste, and the next lies face up on the stock: "
-    "both are available. When one has been played, the next is turned; when neither can be, the "
-    "game is lost."
-)
-_RUNS = (
-    "A packed run, or the part of it that fits, moves as one onto another card, but not to an "
-    "empty pile."
-)
+"""The sentence of each value of a field; a value without one changes nothing."""
+
 OPENING = ("piles", "opening", "first_waste")
 """Fields that say only how cards are laid out: a player sees that."""
 
@@ -78,40 +87,32 @@ def sentences(rules: Rules) -> dict[str, str]:
     """The rules, by the fields of `Rules` that they follow from, in the order to read them.
 
     A field that changes nothing has no sentence.
+
+    Examples:
+        >>> from four_seasons_env.rules import RULES
+        >>> sentences(RULES["four-seasons"])["build"]
+        'A card goes on a card one rank higher, whatever the suit.'
     """
-    cross, wrap = rules.piles == 5, rules.wrap
-    if rules.base_from == "aces" and wrap != "always":  # the others are the same then
-        wrap = "never"
-    layout = "Five piles form a cross." if cross else f"Piles: {rules.piles}, in rows of up to six."
-    written = {
-        "ranks": _GOAL,
-        "base_from": _BASES[rules.base_from],
-        "piles": layout,
-        "opening": _OPENINGS[rules.opening],
-        "build": _PACKED[rules.build],
-        "wrap": _WRAPS[wrap] if rules.build != "none" else "",
-        "runs": _RUNS if rules.runs else "",
-        "spaces": _SPACES[rules.spaces],
-        "reserve": _RESERVE if rules.reserve else "",
-        "first_waste": "One card is dealt to the waste before play." if rules.first_waste else "",
-        "redeals": _REDEALS[rules.redeals],
-        "limited_redeal": _LIMITED if rules.limited_redeal else "",
-        "worrying_back": (
-            "The top card of a foundation may go back to a pile." if rules.worrying_back else ""
-        ),
-    }
+    words = {field: known.get(getattr(rules, field), "") for field, known in _SENTENCES.items()}
+    # Any number of piles but five has one sentence; the wrap depends on bases and packing, too.
+    words["piles"] = words["piles"] or f"Piles: {rules.piles}, in rows of up to six."
+    if rules.base_from == "aces" and rules.wrap != "always":  # the other values are the same then
+        words["wrap"] = _SENTENCES["wrap"]["never"]
+    if rules.build == "none":  # nothing is put on a card
+        words["wrap"] = ""
     terms = {
         "cards": rules.cards,
         "last": rank_words(RANKS[rules.ranks - 1]),
         "filler": "only the reserve's card or the waste's"
         if rules.reserve
         else "any available card",
-        "reserve": "The centre pile" if cross else "One pile",
+        "reserve": "The centre pile" if rules.piles == 5 else "One pile",
     }
-    return {field: words.format(**terms) for field, words in written.items() if words}
+    written = {"ranks": _GOAL} | words
+    return {field: text.format(**terms) for field, text in written.items() if text}
 
 
 def rules_in_words(rules: Rules) -> str:
     """The rules for a player, who sees how the cards are laid out."""
-    found = sentences(rules)
-    return " ".join(found[field] for field in found if field not in OPENING)
+    parts = sentences(rules)
+    return " ".join(parts[field] for field in parts if field not in OPENING)

@@ -42,6 +42,10 @@ _CROWNS = {
 """The drawing above the suit of a court card: a crown, a diadem, a cap with a feather."""
 
 
+_WHOLE = {"x": ".5", "y": ".5", "width": CARD[0] - 1, "height": CARD[1] - 1, "rx": _ROUND}
+"""The shape of a card."""
+
+
 def face(card: str, seen: float | None = None) -> str:
     """A card face up.
 
@@ -49,23 +53,17 @@ def face(card: str, seen: float | None = None) -> str:
         card: its text, such as "6H".
         seen: height of the strip that the card above leaves; None for a card that is not covered.
     """
-    paper = (
-        f'<rect class="paper" x=".5" y=".5" width="{CARD[0] - 1}" height="{CARD[1] - 1}" '
-        f'rx="{_ROUND}" fill="{PAPER}" stroke="{EDGE}"/>'
-    )
-    parts = [paper, _index(card, 1 if seen is None else min(1, seen / _STRIP))]
-    if seen is None:
-        colour, classes = INK[card[1]], f"ink suit-{card[1]}"
-        middle, crown = CARD[0] / 2, _CROWNS.get(card[0])
-        if crown:
-            parts.append(
-                f'<path class="{classes}" d="{crown}" fill="{colour}" '
-                f'transform="translate({number(middle)} 62)"/>'
-            )
-        parts.append(
-            suit(card[1], middle, 98 if crown else 84, 46 if crown else 58, colour, classes)
-        )
-    return "".join(parts)
+    paper = shape("rect", "paper", **_WHOLE, fill=PAPER, stroke=EDGE)
+    corner = _index(card, 1 if seen is None else min(1, seen / _STRIP))
+    if seen is not None:
+        return paper + corner
+    colour, classes = INK[card[1]], f"ink suit-{card[1]}"
+    middle, crown = CARD[0] / 2, _CROWNS.get(card[0])
+    if not crown:
+        return paper + corner + suit(card[1], middle, 84, 58, colour, classes)
+    place = f"translate({number(middle)} 62)"
+    head = shape("path", classes, d=crown, fill=colour, transform=place)
+    return paper + corner + head + suit(card[1], middle, 98, 46, colour, classes)
 
 
 def _index(card: str, size: float) -> str:
@@ -86,22 +84,20 @@ def back(count: int) -> str:
         for row, y in enumerate(range(22, CARD[1] - 14, 16))
         for x in range(18 + 8 * (row % 2), CARD[0] - 10, 16)
     )
+    lines = {"fill": "none", "stroke": PATTERN, "stroke_width": 1, "stroke_opacity": ".7"}
     return (
-        f'<rect class="back" x=".5" y=".5" width="{CARD[0] - 1}" height="{CARD[1] - 1}" '
-        f'rx="{_ROUND}" fill="{BACK}" stroke="{EDGE}"/>'
-        f'<path class="pattern" d="{rhombs}" fill="none" stroke="{PATTERN}" '
-        'stroke-width="1" stroke-opacity=".7"/>'
-        f'<rect class="plate" x="22" y="48" width="56" height="44" rx="8" fill="{BACK}"/>'
+        shape("rect", "back", **_WHOLE, fill=BACK, stroke=EDGE)
+        + shape("path", "pattern", d=rhombs, **lines)
+        + shape("rect", "plate", x=22, y=48, width=56, height=44, rx=8, fill=BACK)
         + write_between(str(count), 0, CARD[0], CARD[1] / 2 - 12, 24, "#ffffff", "count")
     )
 
 
 def outline(classes: str, stroke: str) -> str:
     """The shape of a card without a face."""
-    return (
-        f'<rect class="{classes}" x="1" y="1" width="{CARD[0] - 2}" height="{CARD[1] - 2}" '
-        f'rx="{_ROUND}" fill="none" stroke="{stroke}" stroke-width="2" stroke-opacity=".7"/>'
-    )
+    area = {"x": 1, "y": 1, "width": CARD[0] - 2, "height": CARD[1] - 2, "rx": _ROUND}
+    line = {"fill": "none", "stroke": stroke, "stroke_width": 2, "stroke_opacity": ".7"}
+    return shape("rect", classes, **area, **line)
 
 
 # --- suits, ranks and numbers
@@ -137,6 +133,12 @@ _STROKES = {
 }  # fmt: skip
 _BETWEEN = 4.5
 """Two strokes of a number."""
+
+
+def shape(name: str, classes: str, **attributes: object) -> str:
+    """An SVG element without content; `stroke_width` is the attribute `stroke-width`."""
+    pairs = (f' {key.replace("_", "-")}="{value}"' for key, value in attributes.items())
+    return f'<{name} class="{classes}"{"".join(pairs)}/>'
 
 
 def number(value: float) -> str:
@@ -176,7 +178,5 @@ def write_between(
 
 def suit(name: str, x: float, y: float, size: float, colour: str, classes: str) -> str:
     """A suit's sign as SVG: its centre, and how high it is."""
-    return (
-        f'<path class="{classes}" d="{_SUITS[name]}" fill="{colour}" '
-        f'transform="translate({number(x)} {number(y)}) scale({number(size / 20)})"/>'
-    )
+    place = f"translate({number(x)} {number(y)}) scale({number(size / 20)})"
+    return shape("path", classes, d=_SUITS[name], fill=colour, transform=place)

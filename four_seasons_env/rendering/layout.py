@@ -58,10 +58,12 @@ def placed(position: Position) -> dict[str, str]:
 
 def ends(position: Position, move: Move) -> tuple[str, str]:
     """The places that a legal move goes from and to."""
+    # A redeal goes from the waste to the stock, a deal the other way.
     if move.turns:
         return ("W", "stock") if move.target == STOCK else ("stock", "W")
     if FOUNDATION <= move.source < STOCK:
         return f"F:{SUITS[move.source - FOUNDATION]}", f"T{move.target}"
+    # A card that goes up is on its suit's foundation afterwards.
     source = {WASTE: "W", STOCK: "stock"}.get(move.source, f"T{move.source}")
     if move.target != FOUNDATION:
         return source, f"T{move.target}"
@@ -103,6 +105,7 @@ def layout(sizes: Sequence[int], compact: bool = False) -> Layout:
         sizes: number of cards of each pile.
         compact: no more room below a row than its largest pile needs, instead of enough for any.
     """
+    # 1. The rows, from top to bottom, each as high as its cards need.
     rows = grid(len(sizes))
     places = {}
     y = _MARGIN
@@ -114,6 +117,7 @@ def layout(sizes: Sequence[int], compact: bool = False) -> Layout:
         if piles and compact:
             room = min(_FAN, round(_STEP * (max(*piles, _COMPACT_CARDS) - 1)))
         y += CARD[1] + room + _GAP
+    # 2. To the right of the widest row, the stock, and the waste below it.
     right = 2 * _MARGIN + max(map(len, rows)) * (CARD[0] + _GAP) - _GAP + 12
     places |= {"stock": (right, _MARGIN), "W": (right, _MARGIN + CARD[1] + 2 * _GAP)}
     return Layout(

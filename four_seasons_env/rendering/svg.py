@@ -21,6 +21,7 @@ from four_seasons_env.rendering.cards import (
     face,
     number,
     outline,
+    shape,
     suit,
     write_between,
 )
@@ -84,12 +85,7 @@ class _Drawing:
 
     def _frame(self, corner: tuple[float, float]) -> None:
         """A frame around a reserve, which distinguishes it from the other piles."""
-        frame = (
-            f'<rect class="stroke line frame" x="-8" y="-8" width="{CARD[0] + 16}" '
-            f'height="{CARD[1] + 16}" rx="15" fill="none" stroke="{LINE}" '
-            'stroke-width="2"/>'
-        )
-        self.at(corner, frame)
+        self.at(corner, _around("stroke line frame", 8, 15, LINE, 2))
 
     def foundations(self) -> None:
         ranks, bases = self.position.rules.ranks, self.position.bases
@@ -104,31 +100,30 @@ class _Drawing:
     def _level(self, corner: tuple[int, int], level: int, ranks: int) -> None:
         """Add a foundation's level, as a bar for each rank."""
         width = CARD[0] / ranks
-        bars = "".join(
-            f'<rect class="{"level" if i < level else "line"}" x="{number(i * width)}" y="0" '
-            f'width="{number(width - 2)}" height="5" rx="1" '
-            f'fill="{MARK if i < level else LINE}" '
-            f'fill-opacity="{1 if i < level else 0.45}"/>'
-            for i in range(ranks)
-        )
+        bars = ""
+        for i in range(ranks):
+            kind, fill, opacity = ("level", MARK, 1) if i < level else ("line", LINE, 0.45)
+            size = {"x": number(i * width), "y": 0, "width": number(width - 2), "height": 5}
+            bars += shape("rect", kind, **size, rx=1, fill=fill, fill_opacity=opacity)
         self.at((corner[0] + 1, corner[1] + CARD[1] + 6), bars)
 
     def stock(self) -> None:
         position, corner = self.position, self.table.places["stock"]
         redeals = position.redeals_left
-        arrow = (
-            f'<path class="stroke line" d="{_REDEAL}" fill="none" stroke="{LINE}" '
-            'stroke-width="4" stroke-linecap="round" stroke-linejoin="round" '
-            f'transform="translate({CARD[0] / 2:g} 62)"/>'
-            + write_between(str(redeals), 0, CARD[0], 96, 20, LINE, "stroke line")
-        )
-        self.empty("stock", arrow if redeals else "")
+        arrow = ""
+        if redeals:  # an arrow that turns back, above their number
+            line = {"stroke_width": 4, "stroke_linecap": "round", "stroke_linejoin": "round"}
+            place = f"translate({CARD[0] / 2:g} 62)"
+            ink = {"fill": "none", "stroke": LINE, **line, "transform": place}
+            arrow = shape("path", "stroke line", d=_REDEAL, **ink)
+            arrow += write_between(str(redeals), 0, CARD[0], 96, 20, LINE, "stroke line")
+        self.empty("stock", arrow)
         if position.stock_size:
             inner = back(position.stock_size)
             self.at(corner, inner, ' class="stock" data-at="stock"')
         if position.face_up:
             self.spread("stock", [position.face_up], 0)
-            # below the card: the waste has no count then
+            # Below the card, where the count of the waste may be: it has none then.
             self._count(str(position.stock_size), corner[0], corner[1] + CARD[1] + 12)
 
     def waste(self) -> None:
@@ -161,20 +156,17 @@ class _Drawing:
     def moved(self, before: Position) -> None:
         """Ring the cards that lie elsewhere than before, and the places that they come from."""
         was, now = placed(before), placed(self.position)
-        came = {was[card] for card, place in now.items() if card in was and was[card] != place}
-        for place in sorted(came):
+        left = {was[card] for card, place in now.items() if card in was and was[card] != place}
+        for place in sorted(left):
             self._ring(self.corners[place], MARK, 2)
-        tops = {place: card for card, place in now.items()}  # the last card of each place
+        # Cards are in the order in which they lie, so the last of each place is its top card.
+        tops = {place: card for card, place in now.items()}
         for place, card in tops.items():
             if was.get(card) != place:
                 self._ring(self.corners[place], MARK)
 
     def _ring(self, corner: tuple[float, float], colour: str, width: int = 5) -> None:
-        ring = (
-            f'<rect class="mark" x="-3" y="-3" width="{CARD[0] + 6}" height="{CARD[1] + 6}" '
-            f'rx="12" fill="none" stroke="{colour}" stroke-width="{width}"/>'
-        )
-        self.at(corner, ring)
+        self.at(corner, _around("mark", 3, 12, colour, width))
 
     def legal(self) -> None:
         """An arrow for each legal move, and a ring around the stock where it can be dealt."""
@@ -186,24 +178,32 @@ class _Drawing:
                 self.parts.append(self._arrow(self.corners[source], self.corners[target]))
 
     def _arrow(self, source: tuple[float, float], target: tuple[float, float]) -> str:
+        """A bent arrow from the middle of one card to that of another, short of both."""
         dx, dy = target[0] - source[0], target[1] - source[1]
         length = math.hypot(dx, dy) or 1.0
         ux, uy = dx / length, dy / length
         x0, y0 = source[0] + CARD[0] / 2 + 26 * ux, source[1] + CARD[1] / 2 + 26 * uy
         x1, y1 = target[0] + CARD[0] / 2 - 30 * ux, target[1] + CARD[1] / 2 - 30 * uy
+        # A quadratic curve, bent to one side: arrows of opposite moves lie apart.
         bend = 0.12 * length
         mx, my = (x0 + x1) / 2 - bend * uy, (y0 + y1) / 2 + bend * ux
+        # The head is two strokes from the tip, half a radian to both sides of the curve's end.
         tip = math.atan2(y1 - my, x1 - mx)
         head = "".join(
             f"M{number(x1)} {number(y1)}L{number(x1 - 15 * math.cos(tip + turn))} "
             f"{number(y1 - 15 * math.sin(tip + turn))}"
             for turn in (-0.5, 0.5)
         )
-        return (
-            f'<path class="arrow" d="M{number(x0)} {number(y0)}Q{number(mx)} {number(my)} '
-            f'{number(x1)} {number(y1)}{head}" fill="none" stroke="{ARROW}" '
-            'stroke-width="5" stroke-opacity=".8" stroke-linecap="round"/>'
-        )
+        shaft = f"M{number(x0)} {number(y0)}Q{number(mx)} {number(my)} {number(x1)} {number(y1)}"
+        line = {"stroke_width": 5, "stroke_opacity": ".8", "stroke_linecap": "round"}
+        return shape("path", "arrow", d=shaft + head, fill="none", stroke=ARROW, **line)
+
+
+def _around(classes: str, distance: int, radius: int, stroke: str, width: int) -> str:
+    """A line around a card, at a distance from it."""
+    size = {"width": CARD[0] + 2 * distance, "height": CARD[1] + 2 * distance, "rx": radius}
+    line = {"fill": "none", "stroke": stroke, "stroke_width": width}
+    return shape("rect", classes, x=-distance, y=-distance, **size, **line)
 
 
 def draw_parts(
@@ -219,11 +219,13 @@ def draw_parts(
 
     Drawings of one game share most of their parts.
     """
+    # 1. The size: of the table, with the list of unseen cards below it.
     if width is not None and width < 1:
         raise ValueError(f"width must be 1 pixel or more, not {width}")
     drawing = _Drawing(position, layout([len(pile) for pile in position.tableau], compact))
     units = drawing.table.width, drawing.table.height + (_LIST_HEIGHT if unseen else 0)
     pixels = units if width is None else (width, round(width * units[1] / units[0]))
+    # 2. The cards, then what lies over them.
     drawing.foundations()
     drawing.tableau()
     drawing.stock()
@@ -234,6 +236,7 @@ def draw_parts(
         drawing.legal()
     if before is not None:
         drawing.moved(before)
+    # 3. The tag comes apart: it is the same for all drawings of a game.
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {units[0]} {units[1]}" '
         f'width="{pixels[0]}" height="{pixels[1]}" role="img">'
