@@ -58,9 +58,9 @@ def legal_masks(
 ) -> tuple[NDArray[np.int8], NDArray[np.bool_]]:
     """The legal moves of GAME (n,), int8 of shape (n, A); and whether each continues, bool (n,)."""
     words, masks = kernel.new_masks(len(games), rules)
-    goes_on = np.zeros(len(games), np.bool_)
-    kernel.legal_all(games, kernel.compile_rules(rules), distinct, words, goes_on)
-    return masks, goes_on
+    continues = np.zeros(len(games), np.bool_)
+    kernel.legal_all(games, kernel.compile_rules(rules), distinct, words, continues)
+    return masks, continues
 
 
 def cards_in(record: np.void, place: int) -> list[int]:

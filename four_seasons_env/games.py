@@ -193,8 +193,8 @@ class Games:
         allowed = in_range & (legal[np.arange(len(rows)), np.where(in_range, chosen, 0)] == 1)
         if not allowed.all():
             wrong = int(np.flatnonzero(~allowed)[0])
-            number, own = int(chosen[wrong]), all_moves(self.rules)
-            text = own[number].text if in_range[wrong] else f"move {number}"
+            number = int(chosen[wrong])
+            text = all_moves(self.rules)[number].text if in_range[wrong] else f"move {number}"
             raise IllegalMove(f"{text} is not legal in game {rows[wrong]}")
         playing = self._records[rows]
         kernel.play_each(playing, self._rule, chosen)

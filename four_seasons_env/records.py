@@ -121,11 +121,11 @@ class Record:
         start = self.start()
         numbers = [find_move(start.rules, move).number for move in self.moves]
         games = start.record.copy()
-        played, goes_on = play_through(games, start.rules, numbers)
+        played, continues = play_through(games, start.rules, numbers)
         if played < len(self.moves):
             self.positions()  # raises the error that says which move is not legal, and why
         cards_up = int(games["cards_up"][0])
-        return End(cards_up == start.rules.cards, cards_up, not goes_on)
+        return End(cards_up == start.rules.cards, cards_up, not continues)
 
     @property
     def result(self) -> str:
@@ -167,20 +167,20 @@ def play_through(
     check_games(games.reshape(1), rules)
     words, masks = new_masks(1, rules)
     numbers = check_integers("moves", moves, len(moves))
-    played, goes_on = _play_through(games, compile_rules(rules), numbers, words, masks)
-    return int(played), bool(goes_on)
+    played, continues = _play_through(games, compile_rules(rules), numbers, words, masks)
+    return int(played), bool(continues)
 
 
 @jit
 def _play_through(games: Any, rules: Any, moves: Any, words: Any, masks: Any) -> Any:
     """`play_through` with masks of `new_masks(1, ...)`."""
-    goes_on = legal(games[0], rules[0], False, words[0])
+    continues = legal(games[0], rules[0], False, words[0])
     for i in range(len(moves)):
         if not 0 <= moves[i] < masks.shape[1] or not masks[0, moves[i]]:
-            return i, goes_on
+            return i, continues
         play(games[0], rules[0], moves[i])
-        goes_on = legal(games[0], rules[0], False, words[0])
-    return len(moves), goes_on
+        continues = legal(games[0], rules[0], False, words[0])
+    return len(moves), continues
 
 
 def parse_record(line: str | bytes) -> Record:
@@ -189,6 +189,7 @@ def parse_record(line: str | bytes) -> Record:
     Raises:
         RecordError: with the reason why it is not a record.
     """
+    # 1. The line is a JSON object of known fields, each of its type.
     try:
         fields = json.loads(line)
     except (ValueError, RecursionError):
@@ -202,28 +203,34 @@ def parse_record(line: str | bytes) -> Record:
             raise RecordError(
                 f"{field!r} must be of type {_KINDS[field].__name__}, not {value!r:.40}"
             )
+
+    # 2. It has the fields that a game needs.
     missing = {"rules", "moves", "result"} - fields.keys()
     if missing:
         raise RecordError(f"fields are missing: {', '.join(sorted(missing))}")
     if ("deal" in fields) == ("deck" in fields):
         raise RecordError("give a deal or a deck, and not both")
-    said = fields.pop("result")
+    if not all(isinstance(move, str) for move in fields["moves"]):
+        raise RecordError("moves must be texts")
+
+    # 3. Times and counts fit the moves.
+    stated = fields.pop("result")
     fields["moves"], fields["times"] = tuple(fields["moves"]), tuple(fields.get("times", ()))
     record = Record(**fields)
-    if not all(isinstance(move, str) for move in record.moves):
-        raise RecordError("moves must be texts")
     check_times(record.times, len(record.moves))
     for field in _COUNTS:
         if getattr(record, field) < 0:
             raise RecordError(f"{field!r} must be 0 or more, not {getattr(record, field)}")
     if record.hinted + record.by_agent > len(record.moves):
         raise RecordError("'hinted' and 'by_agent' count more moves than the record has")
+
+    # 4. The moves are legal, and lead to the result that the line states.
     try:
         result = record.result
     except ValueError as error:
         raise RecordError(f"not a game by its rules: {error}") from None
-    if result != said:
-        raise RecordError(f"the moves end in {result!r}, the record says {said!r}")
+    if result != stated:
+        raise RecordError(f"the moves lead to {result!r}, but the record says {stated!r}")
     return record
 
 
@@ -291,10 +298,12 @@ def append_record(path: str | Path, record: Record) -> None:
         RecordError: if a compressed file is damaged: nothing after the damage could be read.
         OSError: naming the file, if it cannot be written; then it has no part of the record.
     """
+    # 1. The line, compressed by itself if the file is: gzip reads several parts as one text.
     path = expanded(path)
     line = missing_break(path) + f"{record.to_json()}\n".encode()
     if path.suffix == ".gz":
         line = gzip.compress(line)
+    # 2. All of it, or nothing: an error, such as of a full disk, takes back what was written.
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("ab", buffering=0) as file:
         size = os.fstat(file.fileno()).st_size

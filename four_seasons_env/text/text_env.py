@@ -165,8 +165,8 @@ class FourSeasonsTextEnv(LimitInSpec, gym.Env[str, str]):
             f"{instructions(self.rules)}\n\n{_ASKED[self.unit].format(move='T0>F, deal')}"
         )
         """The rules, and how to reply: the same for all positions."""
-        # In characters, with room to spare. In three games of each rule set, the longest results of a
-        # reply took 201, positions 351, legal moves 349, and one of the positions to choose 340.
+        # In characters, with room to spare. The most in three games of each rule set: results of a
+        # reply 201, a position 351, legal moves 349, each of the positions to choose among 340.
         longest = len(self.instructions) + 4000 + (800 * choices if unit == "position" else 0)
         self.observation_space = Text(longest, charset=string.printable)
         self.action_space = Text(REPLY_LENGTH, min_length=0, charset=string.printable)

@@ -224,7 +224,7 @@ TEXTS: list[tuple[Callable[..., Any], list[Row]]] = [
             ({"deck": " ".join(FULL)}, RecordError, "a deal or a deck, and not both"),
             ({"moves": ["deal", "T0>F"]}, RecordError, "T0>F is not legal"),
             ({"moves": ["fly"]}, RecordError, "unknown move 'fly'"),
-            ({"result": "won"}, RecordError, "the moves end in 'open', the record says 'won'"),
+            ({"result": "won"}, RecordError, "the moves lead to 'open', but the record says 'won'"),
             ({"times": [1]}, RecordError, "one for each move"),
             ({"times": ["a", "b"]}, RecordError, "times must be seconds"),
             ({"times": [0, 10**400]}, RecordError, "times must be seconds"),
