@@ -1,4 +1,9 @@
-"""`FourSeasonsEnv`: the game as a Gymnasium environment."""
+"""`FourSeasonsEnv`: the game as a Gymnasium environment.
+
+An environment is a thin layer over a batch of running games (`episodes.running`), which the vector
+environments share. This file turns arguments, seeds and options into what the batch takes, and what
+the batch leaves in its buffers into observations and infos.
+"""
 
 from __future__ import annotations
 
@@ -22,8 +27,8 @@ if TYPE_CHECKING:
     from gymnasium.envs.registration import EnvSpec
 
 
-class OneGame:
-    """A game of a batch: what the environments show of it, between reset and step.
+class GameView:
+    """One game of a batch, between reset and step: its position, mask and picture.
 
     Before the first reset, there is nothing to show: `gymnasium.error.ResetNeeded`.
     """
@@ -103,7 +108,7 @@ def _plain(argument: Any) -> Any:
     return np.asarray(argument).tolist() if hasattr(argument, "__array__") else argument
 
 
-class GameEnv(OneGame, LimitInSpec, gym.Env[Any, Any]):
+class GameEnv(GameView, LimitInSpec, gym.Env[Any, Any]):
     """The part that the single environments share, whatever an action is."""
 
     def __init__(self, batch: RunningGames) -> None:
@@ -150,16 +155,19 @@ class GameEnv(OneGame, LimitInSpec, gym.Env[Any, Any]):
                 over or of other rules.
             TypeError: if the options are not a dictionary, or the game is not a `Game`.
         """
+        # 1. Check everything before anything changes: a refused call leaves the episode as it is.
         batch = self._batch
-        asked = read_options(options, self.rules)
+        positions = read_options(options, self.rules)
         if seed is not None:
             seed = check_seed(seed)
+        # 2. A seed starts a stream of training deals. The first reset needs one in any case.
         super().reset(seed=seed)
         if seed is not None:
             batch.seed(np.array([seed], np.uint64))
         elif not batch.seeded:
             batch.seed(self.np_random.integers(0, 2**63, 1, np.uint64))
-        batch.reset(asked)
+        # 3. Start at the position of the options, or with the next deal of the stream.
+        batch.reset(positions)
         batch.observe(self._new_observations())
         return self._observation(), self._info()
 
@@ -176,12 +184,14 @@ class GameEnv(OneGame, LimitInSpec, gym.Env[Any, Any]):
         batch = self._batch
         if not batch.started or batch.done[0]:
             raise gym.error.ResetNeeded("no episode is running: call reset() first")
-        # The batch checks the range; numbers that its array cannot hold are out of it in any case.
+        # The batch checks the range. A number that its array cannot hold is out of range, too.
         self._actions[0] = min(max(whole_number("action", action), -(2**63)), 2**63 - 1)
+        # One compiled call (`episodes/stepping.py`) plays the move (`engine/kernel.py`), pays the
+        # reward (`rewards.py`), marks the legal actions, and writes the observation.
         batch.step(self._actions, self._new_observations())
         info = self._info()
         if batch.done[0]:
-            info["is_success"] = info["won"]  # the name that Stable-Baselines3 reads
+            info["is_success"] = info["won"]  # Stable-Baselines3 averages it
         ends = bool(batch.terminated[0]), bool(batch.truncated[0])
         return self._observation(), float(batch.rewards[0]), *ends, info
 

@@ -1,4 +1,8 @@
-"""`FourSeasonsVectorEnv`: thousands of games in one compiled call."""
+"""`FourSeasonsVectorEnv`: thousands of games in one compiled call.
+
+The games are those of one batch (`episodes.running`). This file returns what they leave in their
+buffers, as copies or as views.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +18,7 @@ from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
 from four_seasons_env.arguments import check_integers, names_nearest, nearest
-from four_seasons_env.env import GameEnv, LimitInSpec, OneGame
+from four_seasons_env.env import GameEnv, GameView, LimitInSpec
 from four_seasons_env.episodes.options import (
     RESET_MASK,
     check_reset_mask,
@@ -55,6 +59,7 @@ class GameVectorEnv(LimitInSpec, gym.vector.VectorEnv[Any, NDArray[np.int64], An
 
     def _share_buffers(self) -> None:
         """Make the views that infos return, and the parts that all infos share, once."""
+        # `_key` of infos, Gymnasium's mask of the games that have a key: all of them.
         self._all = np.ones(self.num_envs, np.bool_)
         self._all.flags.writeable = False
         self._arrays = self._info_arrays()
@@ -144,14 +149,16 @@ class GameVectorEnv(LimitInSpec, gym.vector.VectorEnv[Any, NDArray[np.int64], An
             TypeError: if a game is not a `Game`.
             gymnasium.error.ResetNeeded: for a reset mask of a part of the games at the first reset.
         """
+        # 1. Check everything before anything changes: which games, where they start, their seeds.
         batch = self._batch
-        asked = read_options(options, self.rules, self.num_envs)
+        positions = read_options(options, self.rules, self.num_envs)
         chosen = self._all
         if options and RESET_MASK in options:
             chosen = check_reset_mask(options[RESET_MASK], self.num_envs)
             if not chosen.all():
                 batch.check_started()
         seeds, given = read_seeds(seed, self.num_envs)
+        # 2. Start the streams of training deals: from the seeds, or at random if there is none yet.
         if seed is not None and np.ndim(seed) == 0:  # type: ignore[arg-type]
             super().reset(seed=int(seeds[0]))
         if not batch.seeded and not given.all():
@@ -159,7 +166,8 @@ class GameVectorEnv(LimitInSpec, gym.vector.VectorEnv[Any, NDArray[np.int64], An
             seeds, given = np.where(given, seeds, drawn), self._all
         if given.any():
             batch.seed(seeds, given & chosen)
-        batch.reset(asked, chosen)
+        # 3. Start the episodes. In infos, `_key` is True for the games that were reset.
+        batch.reset(positions, chosen)
         batch.observe(observations := self._new_observations())
         infos = self._infos()
         if chosen is not self._all:
@@ -182,19 +190,19 @@ class GameVectorEnv(LimitInSpec, gym.vector.VectorEnv[Any, NDArray[np.int64], An
         batch = self._batch
         batch.check_started()
         actions = check_integers("actions", actions, self.num_envs)
+        # All games step, and those that have ended are dealt again, as the autoreset mode says.
         observations = self._new_observations()
         ended = batch.step(actions, observations)
+        # With SAME_STEP, infos are those of the new episodes; `final_info` is that of the old ones.
         infos = self._infos()
         if ended and self.autoreset_mode is AutoresetMode.SAME_STEP:
             infos |= self._final_infos(*batch.finals(self.copy))
         elif ended:
             infos |= {"is_success": self._give(batch.episodes["won"])}
             infos |= {"_is_success": self._give(batch.done)}
-        rewards, terminated, truncated = batch.rewards, batch.terminated, batch.truncated
-        if self.copy:
-            rewards, terminated, truncated = rewards.copy(), terminated.copy(), truncated.copy()
+        ends = self._give(batch.terminated), self._give(batch.truncated)
         observations = self._as_observations(observations, batch.masks)
-        return observations, rewards, terminated, truncated, infos
+        return observations, self._give(batch.rewards), *ends, infos
 
     def _final_infos(
         self, episodes: NDArray[Any], masks: NDArray[np.int8], observations: NDArray[Any]
@@ -251,11 +259,14 @@ class GameVectorEnv(LimitInSpec, gym.vector.VectorEnv[Any, NDArray[np.int64], An
         return self.call("render")
 
 
-_OF_MANY = ("num_envs", "autoreset_mode", "copy", "num_threads", "max_episode_steps")
-"""The arguments that a single environment does not have."""
+_OF_MANY = (
+    *("vectorization_mode", "num_envs", "autoreset_mode"),
+    *("copy", "num_threads", "max_episode_steps"),
+)
+"""The arguments of `gymnasium.make_vec` that a single environment does not have."""
 
 
-class OneOfMany(OneGame):
+class OneOfMany(GameView):
     """A game of a vector environment, with the attributes of its single environment.
 
     Only the vector environment resets and steps it.
@@ -271,12 +282,9 @@ class OneOfMany(OneGame):
         self.action_space = env.single_action_space
         self.spec = env.spec
         if self.spec is not None:
-            own = {
-                key: self.spec.kwargs[key]
-                for key in self.spec.kwargs.keys() - {"vectorization_mode", *_OF_MANY}
-            }
-            self.spec = replace(self.spec, kwargs=own)
-        if hasattr(env, "moves_of"):
+            kwargs = {key: self.spec.kwargs[key] for key in self.spec.kwargs if key not in _OF_MANY}
+            self.spec = replace(self.spec, kwargs=kwargs)
+        if hasattr(env, "moves_of"):  # its actions are positions
             self.moves_of = functools.partial(env.moves_of, self._index)
 
     def __getattr__(self, name: str) -> Any:

@@ -42,6 +42,7 @@ def read_options(
     """
     if options is not None and not isinstance(options, Mapping):
         raise TypeError(f"options must be {{'deal': 17}} or {{'deck': text}}, not {options!r}")
+    # 1. Which option says what to play?
     given = options or {}
     known = OPTIONS if count is None else (*OPTIONS, RESET_MASK)
     for key in given:
@@ -52,15 +53,18 @@ def read_options(
         return None
     if len(named) > 1:
         raise ValueError("give only one: a deal, a deck or a game")
+    # 2. The positions that it names.
     (name,) = named
     value = given[name]
     if name == "deck":
-        deck = deck_text(parse_deck(value, rules.ranks))  # refuses None: to a `Game`, deal 0
-        found = Game(rules, deck=deck).record
+        # Read here, because `Game(deck=None)` would be deal 0.
+        deck = deck_text(parse_deck(value, rules.ranks))
+        positions = Game(rules, deck=deck).record
     else:
         values = list(value) if count is not None and _is_list(name, value, count) else [value]
-        found = Games(rules, values).records if name == "deal" else _read_games(values, rules)
-    return found.repeat((count or 1) // len(found))
+        positions = Games(rules, values).records if name == "deal" else _read_games(values, rules)
+    # One for all games, or one for each.
+    return positions.repeat((count or 1) // len(positions))
 
 
 def _is_list(name: str, value: Any, count: int) -> bool:
@@ -108,6 +112,7 @@ def read_seeds(seed: Any, count: int) -> tuple[NDArray[np.uint64], NDArray[np.bo
                 seeds[i] = check_seed(each)
                 given[i] = True
     elif seed is not None:
+        # Game i gets seed + i, which must not wrap around.
         first = check_seed(seed)
         if first > 2**64 - count:
             raise ValueError(f"seed must be 0 to 2^64 - {count} for {count} games, not {first}")
