@@ -6,13 +6,11 @@ The signature of an agent's maker gives the names and types of its options.
 from __future__ import annotations
 
 import inspect
-import pkgutil
 import re
 import types
 import typing
 from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,11 +20,11 @@ from numpy.typing import NDArray
 from four_seasons_env.agents.registry import (
     AGENTS,
     Agent,
-    Entry,
+    Maker,
+    blamed,
     bundled_weights,
-    find_entry,
-    load,
-    make_plugin,
+    check_agent,
+    find_maker,
 )
 from four_seasons_env.arguments import nearest
 from four_seasons_env.extras import missing_extra
@@ -37,9 +35,11 @@ if TYPE_CHECKING:
     from four_seasons_env.agents.policy_files import PolicyCard
 
 
-_GIVEN = ("rules", "card", "weights")
-"""Arguments of our makers that are not options."""
-
+_OURS = re.compile(rf"({'|'.join(AGENTS)})(?::(.*?))?(?:@([^\W\d]\w*=.*))?", re.DOTALL)
+"""An agent of ours: name, path, options. The path may have other colons, as on Windows, and an @
+that no option follows."""
+_COMMA = re.compile(r",(?=[^\W\d]\w*=)")
+"""The comma between two options."""
 _KINDS = {
     int: "a whole number, 0 or more",
     float: "a number, 0 or more",
@@ -47,19 +47,107 @@ _KINDS = {
     str: "a text",
 }
 
-_OPTIONS = re.compile(r"@(?=[^\W\d]\w*=)")
-"""The sign before the first option after a path; paths may have other @."""
-_BETWEEN = re.compile(r",(?=[^\W\d]\w*=)")
-"""The comma between two options."""
+
+class Name(str):
+    """An agent's name, such as "mine=planner:runs/x@positions=400,lookahead=1", and its parts.
+
+    A text is parsed where it enters the program. Then the name travels with its parts, into players
+    and into workers. As a text it is the name without the label.
+
+    Examples:
+        >>> name = Name("mine=planner:runs/x@positions=400,lookahead=1")
+        >>> name, name.label, name.registered
+        ('planner:runs/x@positions=400,lookahead=1', 'mine', 'planner')
+        >>> name.options
+        {'positions': '400', 'lookahead': '1'}
+
+    Args:
+        text: of any agent; whether one of another package exists is not checked here.
+
+    Raises:
+        ValueError: for an empty label; a path for an agent that has no weights; or options that
+            cannot be read, or are given twice.
+        TypeError: for a name that is not text.
+    """
+
+    label: str
+    """Its label in tables; "" without one."""
+    registered: str
+    """Name in `AGENTS`, or place of an agent of another package."""
+    path: Path | None
+    """Path of its weights."""
+    options: dict[str, str]
+    """Its options as text; `make_agent` converts them."""
+    written_options: str
+    """Its options as they are written in a name, without the @."""
+
+    def __new__(cls, text: str) -> Name:
+        """Parse a text; a name stays as it is."""
+        if isinstance(text, Name):
+            return text
+        if not isinstance(text, str):
+            raise TypeError(f"an agent's name must be text, such as 'heuristic', not {text!r}")
+        label, equals, rest = text.partition("=")
+        if names_agent(text) or "@" in label or not equals:
+            label, rest = "", text
+        elif not label:
+            raise ValueError(f"a label must not be empty: write a name before the = of {text!r}")
+        if ours := _OURS.fullmatch(rest):
+            registered, path, written = ours.groups()
+        else:
+            registered, at, options = rest.partition("@")
+            path, written = None, options if at else None
+        if path and not AGENTS[registered].learner:
+            raise ValueError(f"agent {registered!r} has no weights: leave out {':' + path!r}")
+        folder = expanded(path) if path else None
+        weights, at = f":{folder}" if folder else "", "" if written is None else f"@{written}"
+        name = super().__new__(cls, f"{registered}{weights}{at}")
+        name.label, name.registered, name.path = label, registered, folder
+        name.options = {} if written is None else _split_options(written, text)
+        name.written_options = written or ""
+        return name
+
+    def weights(self, rules: Rules) -> Path | None:
+        """The folder of its weights, by default that of the project; None if it has none."""
+        if self.registered in AGENTS and AGENTS[self.registered].learner:
+            return self.path or bundled_weights(self.registered, rules.name)
+        return None
 
 
-def make_agent(name: str | Name, rules: str | Rules = "four-seasons", **options: Any) -> Agent:
+def _split_options(written: str, name: str) -> dict[str, str]:
+    """The options after the @ of a name, as text."""
+    options: dict[str, str] = {}
+    for each in _COMMA.split(written):
+        key, equals, value = each.partition("=")
+        if not (key.isidentifier() and equals and value):
+            raise ValueError(
+                f"{each!r} in {name!r} is not an option: write @key=value,key=value (a path in a "
+                "name must be without @key=)"
+            )
+        if key in options:
+            raise ValueError(f"option {key!r} is given twice in {name!r}")
+        options[key] = value
+    return options
+
+
+def names_agent(text: str) -> bool:
+    """Whether a text is the name of an agent of ours, without a label."""
+    return re.split("[:@]", text)[0] in AGENTS
+
+
+def make_agent(name: str, rules: str | Rules = "four-seasons", **options: Any) -> Agent:
     """Make an agent by its name, which may carry a path to its weights, and options.
+
+    Examples:
+        >>> make_agent("heuristic").act(games, masks, rng).shape
+        (4,)
+        >>> make_agent("rollout@worlds=4", "czarina", moves=2).mask
+        'distinct'
 
     Args:
         name: a registered name, as in "heuristic", "maskable_ppo:runs/x" or
-            "rollout@worlds=64"; or an agent of another package, "my_package.module:MyAgent"; or
-            its parts from `split_name`.
+            "rollout@worlds=64"; or an agent of another package, "my_package.module:MyAgent"; or a
+            `Name`.
         rules: the rule set to play.
         **options: passed to the agent; they override those in the name.
 
@@ -69,32 +157,24 @@ def make_agent(name: str | Name, rules: str | Rules = "four-seasons", **options:
         FileNotFoundError: where there are no weights.
         ImportError: naming the extra that installs what the agent needs.
     """
-    parts, rules = split_name(name), get_rules(rules)
+    name, rules = Name(name), get_rules(rules)
+    place, is_ours = name.registered, name.registered in AGENTS
     try:
-        return _make(parts, rules, options)
+        maker = find_maker(place)
+        given = ("rules", "card", "weights") if is_ours else ("rules",)
+        in_no_name = (*given, *maker.chooses)
+        chosen = read_options(place, maker.make, name.options, in_no_name, text=True)
+        chosen |= read_options(place, maker.make, options, given, text=False)
+        if not is_ours:
+            return _make_foreign(place, maker, rules, chosen)
+        if folder := name.weights(rules):
+            from four_seasons_env.agents.policy_files import load_policy  # which needs an extra
+
+            return make_player(rules, *load_policy(folder, place, rules), chosen)
+        ours: Agent = maker.make(rules, **chosen)
     except ModuleNotFoundError as error:
-        raise missing_extra(f"agent {parts.registered!r}", error) from None
-
-
-def _make(parts: Name, rules: Rules, arguments: dict[str, Any]) -> Agent:
-    """The agent of a name, with further arguments for its maker."""
-    name, entry = parts.registered, parts.entry
-    is_ours = name in AGENTS
-    maker = pkgutil.resolve_name(entry.maker) if is_ours else load(name)
-    given = _GIVEN if is_ours else ("rules",)
-    in_no_name = ("deterministic",) if len(entry.plays) > 1 else ()
-    options = read_options(name, maker, parts.options, (*given, *in_no_name), text=True)
-    options |= read_options(name, maker, arguments, given, text=False)
-    if not is_ours:
-        options = dict.fromkeys(in_no_name, True) | options
-        return make_plugin(name, maker, rules, options)
-    if entry.learns:
-        from four_seasons_env.agents.policy_files import load_policy  # which needs an extra
-
-        folder = parts.path or bundled_weights(name, rules.name)
-        return make_player(rules, *load_policy(folder, name, rules), options)
-    made: Agent = maker(rules, **options)
-    return made
+        raise missing_extra(f"agent {place!r}", error) from None
+    return ours
 
 
 def make_player(
@@ -105,6 +185,13 @@ def make_player(
 ) -> Agent:
     """Make the agent that plays a trained policy.
 
+    Examples:
+        >>> from four_seasons_env.agents import load_policy
+        >>> folder = bundled_weights("planner", "czarina")
+        >>> card, weights = load_policy(folder, "planner", RULES["czarina"])
+        >>> make_player(RULES["czarina"], card, weights, {"positions": 40}).kind
+        'learned + search'
+
     Args:
         rules: the rule set to play.
         card: of the policy; names the agent.
@@ -114,84 +201,29 @@ def make_player(
     Raises:
         PolicyFileError: if the weights do not fit the card or the rules.
     """
-    maker = pkgutil.resolve_name(AGENTS[card.agent].maker)
-    made: Agent = maker(rules, card, weights, **options)
+    made: Agent = find_maker(card.agent).make(rules, card, weights, **options)
     return made
 
 
-@dataclass(frozen=True)
-class Name:
-    """The parts of an agent's name, such as "mine=planner:runs/x@positions=400,lookahead=1"."""
-
-    label: str
-    """Its label in tables; "" without one."""
-    registered: str
-    """Name in `AGENTS`, or of an agent of another package."""
-    path: Path | None
-    """Path of its weights."""
-    options: dict[str, str]
-    """Its options as text; `make_agent` converts them."""
-    entry: Entry
-    """Its row of the registry, or the one made for another package."""
-
-    @property
-    def written_options(self) -> str:
-        """Its options as they are written in a name, without the @."""
-        return ",".join(f"{key}={value}" for key, value in self.options.items())
-
-    def __str__(self) -> str:
-        """The name without its label."""
-        path = f":{self.path}" if self.path else ""
-        options = f"@{self.written_options}" if self.options else ""
-        return f"{self.registered}{path}{options}"
-
-
-def split_name(name: str | Name) -> Name:
-    """Split an agent's name into its label, registered name, path to its weights, and options.
-
-    A name that has been split stays as it is.
+def _make_foreign(place: str, maker: Maker, rules: Rules, options: dict[str, Any]) -> Agent:
+    """Make an agent of another package; the options have been checked.
 
     Raises:
-        ValueError: for an unknown agent, naming the nearest one; an empty label; a path for an
-            agent that has no weights; or options that cannot be read, or are given twice.
-        TypeError: for a name that is not text.
+        ValueError: see `check_agent`.
+        RuntimeError: for an error in making it, which is its cause.
     """
-    if isinstance(name, Name):
-        return name
-    if not isinstance(name, str):
-        raise TypeError(f"an agent's name must be text, such as 'heuristic', not {name!r}")
-    label, equals, rest = name.partition("=")
-    if names_agent(name) or "@" in label or not equals:
-        label, rest = "", name
-    elif not label:
-        raise ValueError(f"a label must not be empty: write a name before the = of {name!r}")
-    registered, at, written = rest.partition("@")
-    path = ""
-    if names_agent(rest) and ":" in registered:
-        # The path may have other colons, as on Windows, and an @ that no option follows.
-        registered, _, rest = rest.partition(":")
-        path, *found = _OPTIONS.split(rest, maxsplit=1)
-        at, written = "@" * len(found), "".join(found)
-    entry = find_entry(registered)
-    if path and not entry.learns:
-        raise ValueError(f"agent {registered!r} has no weights: leave out {':' + path!r}")
-    options: dict[str, str] = {}
-    for each in _BETWEEN.split(written) if at else []:
-        key, equals, value = each.partition("=")
-        if not (key.isidentifier() and equals and value):
-            raise ValueError(
-                f"{each!r} in {name!r} is not an option: write @key=value,key=value (a path in a "
-                "name must be without @key=)"
-            )
-        if key in options:
-            raise ValueError(f"option {key!r} is given twice in {name!r}")
-        options[key] = value
-    return Name(label, registered, expanded(path) if path else None, options, entry)
-
-
-def names_agent(text: str) -> bool:
-    """Whether a text is the name of an agent of ours, without a label."""
-    return re.split("[:@]", text)[0] in AGENTS
+    parameters = inspect.signature(maker.make).parameters
+    if inspect.isfunction(maker.make) and "observations" in parameters:
+        raise ValueError(
+            f"agent {place!r} is a function of observations: say for which environment, with "
+            '@policy("FourSeasonsNextDeal-v0", plays=("stochastic",)), see docs/reference/agents.md'
+        )
+    given: dict[str, Any] = dict.fromkeys(maker.chooses, True)
+    if "rules" in parameters:
+        given["rules"] = rules
+    with blamed(place):
+        agent = maker.make(**given | options)
+    return check_agent(place, agent)
 
 
 def read_options(
@@ -229,11 +261,13 @@ def read_options(
         hints = typing.get_type_hints(function)
     converted = {}
     for name, value in options.items():
+        # 1. Its name is an argument of the maker.
         if name in reserved or not (takes_any or name in known):
             hint = nearest(name, known) if known else "it takes none"
             if name == "deterministic" and name in reserved:
                 hint = "choose how it plays with --play, or make_agent(..., deterministic=False)"
             raise ValueError(f"agent {agent!r} has no option {name!r}: {hint}")
+        # 2. Its value is of the annotated kind.
         try:
             converted[name] = _convert(value, hints.get(name), text)
         except ValueError as error:

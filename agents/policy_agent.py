@@ -23,7 +23,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from four_seasons_env.agents.registry import Agent, as_actions, takes_three
+from four_seasons_env.agents.registry import (
+    Actions,
+    Agent,
+    Masks,
+    Positions,
+    Rng,
+    as_actions,
+    takes_three,
+)
 from four_seasons_env.agents.search.next_deal import NextDealPlayer
 from four_seasons_env.arguments import check_choice, check_positive
 from four_seasons_env.episodes.running import Batch
@@ -162,7 +170,7 @@ def _signature(function: Callable[..., Any], both: Mapping[str, bool]) -> inspec
     return inspect.Signature(parameters)
 
 
-class PolicyAgent:
+class PolicyAgent(Agent):
     """Plays the moves that a function returns.
 
     Args:
@@ -183,9 +191,7 @@ class PolicyAgent:
         self._batch = Batch(settings)
         self.mask, self.observation = settings.mask, settings.observation
 
-    def act(
-        self, games: NDArray[Any], masks: NDArray[np.int8], rng: np.random.Generator
-    ) -> NDArray[np.int64]:
+    def act(self, games: Positions, masks: Masks, rng: Rng) -> Actions:
         """The function's moves."""
         moves = np.zeros(len(games), np.int64)
         for first in range(0, len(games), _AT_A_TIME):
@@ -206,9 +212,7 @@ class NextDealPolicyAgent(NextDealPlayer):
         self._policy, self._options, self.name = policy, options, policy.place
         self.train_seed = options.get("train_seed")
 
-    def choose(
-        self, observations: NDArray[Any], masks: NDArray[np.int8], rng: np.random.Generator
-    ) -> NDArray[np.int64]:
+    def choose(self, observations: NDArray[Any], masks: Masks, rng: Rng) -> Actions:
         """The function's actions; it is not asked where there is no candidate."""
         actions, asked = np.zeros(len(masks), np.int64), masks.any(axis=1)
         if asked.any():

@@ -11,7 +11,6 @@ from __future__ import annotations
 import abc
 import dataclasses
 import io
-import pkgutil
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, TypeVar
@@ -19,9 +18,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, TypeVar
 import numpy as np
 import yaml
 
-from four_seasons_env.agents.names import make_player, split_name
+from four_seasons_env.agents.names import Name, make_player
 from four_seasons_env.agents.policy_files import PolicyCard, load_policy, rules_fields
-from four_seasons_env.agents.registry import AGENTS, bundled_weights
+from four_seasons_env.agents.registry import AGENTS, load_ours
 from four_seasons_env.arguments import nearest
 from four_seasons_env.rules import Rules, get_rules
 from four_seasons_env.schemas import check_fields, fitting
@@ -119,13 +118,14 @@ class Learner(abc.ABC):
             ValueError: if it cannot start from these weights.
             FileNotFoundError: if there are no weights.
         """
-        name = split_name(start)
+        name = Name(start)
         if name.registered != cls.name or name.options:
             raise ValueError(
                 f"the warm start of {cls.name} must be {cls.name} or {cls.name}:FOLDER, not "
                 f"{start!r}"
             )
-        folder = name.path or bundled_weights(cls.name, rules.name)
+        folder = name.weights(rules)
+        assert folder  # as for all agents that learn
         card, weights = load_policy(folder, cls.name, rules, any_rules=True)
         trained = get_rules(card.rules)
         for size in cls.sizes:
@@ -229,10 +229,10 @@ def get_learner(agent: str) -> type[Learner]:
     Raises:
         ValueError: for another agent, with the nearest.
     """
-    learning = [name for name, entry in AGENTS.items() if entry.learns]
+    learning = [name for name, entry in AGENTS.items() if entry.learner]
     if agent not in learning:
         raise ValueError(f"no learning agent {agent!r}: {nearest(agent, learning)}")
-    found: type[Learner] = pkgutil.resolve_name(AGENTS[agent].learner)
+    found: type[Learner] = load_ours(AGENTS[agent].learner)
     return found
 
 

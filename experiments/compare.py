@@ -13,7 +13,7 @@ from typing import Literal
 
 import pandas as pd
 
-from four_seasons_env.agents.names import split_name
+from four_seasons_env.agents.names import Name
 from four_seasons_env.experiments import blocks, command_line, comparison, folders, tables
 from four_seasons_env.experiments.play import own_generators
 from four_seasons_env.experiments.players import find_players
@@ -118,7 +118,7 @@ def _checked(run: Compare) -> tuple[comparison.Manifest, str]:
     command_line.check_stored_seed(run.seed)
     run.workers.check()
     comparison.read_deals(run.deals)
-    names = [split_name(each) for each in run.agents]
+    names = [Name(each) for each in run.agents]
     players = {rules: find_players(names, rules, run.play) for rules in rule_sets}
     against = comparison.check_against(
         run.against, (each.agent for own in players.values() for each in own)

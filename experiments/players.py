@@ -1,23 +1,19 @@
 """Players of a comparison: names such as "ppo=maskable_ppo:runs/a" as `Player`s."""
 
-import functools
 import hashlib
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from four_seasons_env.agents.names import Name, make_agent, names_agent, split_name
+from four_seasons_env.agents.names import Name, make_agent, names_agent
 from four_seasons_env.agents.policy_files import PolicyCard, load_policy_card
-from four_seasons_env.agents.registry import AGENTS, PLAYS, Agent, bundled_weights
+from four_seasons_env.agents.registry import AGENTS, PLAYS, Agent, find_maker
 from four_seasons_env.experiments import folders
 from four_seasons_env.experiments.command_line import check_stored_seed
 from four_seasons_env.experiments.summary import CEILING, OPTIMUM
 from four_seasons_env.rules import Rules, get_rules
 from four_seasons_env.schemas import read_json
-
-PUBLIC = "all that is public"
-"""Observation of a player that does not name its observation."""
 
 
 @dataclass(frozen=True)
@@ -26,16 +22,16 @@ class Player:
 
     agent: str
     """Label in tables; the same for all training seeds of an algorithm."""
-    name: str
-    """Name for `make_agent`, with the path to the weights of one policy."""
+    name: Name
+    """Name for `make_agent`, with the path to the weights of one policy; in files, its text."""
     play: str
     """`deterministic` or `stochastic`."""
     train_seed: int | None
     kind: str
-    """Method of play; see `four_seasons_env.agents.registry.Entry`."""
+    """Method of play; see `four_seasons_env.agents.Agent`."""
     weights: tuple[str, ...] = ()
     """SHA-256, in hex, of its weights and of the weights of agents in its options."""
-    observation: str = PUBLIC
+    observation: str = Agent.observation
     """Description of what the agent observes."""
     mask: str = ""
     """The mask of `FourSeasonsEnv` that it plays with; "" where a folder does not say."""
@@ -44,22 +40,17 @@ class Player:
     core_seconds: float | None = None
     """Processor time of its training."""
     block: int = 1000
-    """Deals that a task plays in lockstep; see `four_seasons_env.agents.registry.Entry`."""
+    """Deals that a task plays in lockstep; see `four_seasons_env.agents.Agent`."""
 
     @property
     def key(self) -> tuple[str, str, int | None]:
         """Unique key in the table of one rule set."""
         return self.agent, self.play, self.train_seed
 
-    @functools.cached_property
-    def parts(self) -> Name:
-        """The parts of its name; workers receive them with the player."""
-        return split_name(self.name)
-
     @property
     def method(self) -> tuple[str, str]:
         """Agent and options, without the path to the weights."""
-        return self.parts.registered, self.parts.written_options
+        return self.name.registered, self.name.written_options
 
     @property
     def folder(self) -> str:
@@ -71,13 +62,12 @@ class Player:
 
     def new_agent(self, rules: Rules) -> Agent:
         """Make the agent that plays for it."""
-        both = len(self.parts.entry.plays) > 1
-        options = {"deterministic": self.play == "deterministic"} if both else {}
-        return make_agent(self.parts, rules, **options)
+        chooses = find_maker(self.name.registered).chooses
+        return make_agent(self.name, rules, **dict.fromkeys(chooses, self.play == "deterministic"))
 
 
 def find_players(
-    names: Iterable[str | Name], rules: str | Rules, plays: Iterable[str] = PLAYS
+    names: Iterable[str], rules: str | Rules, plays: Iterable[str] = PLAYS
 ) -> list[Player]:
     """The players of a comparison under one rule set.
 
@@ -94,31 +84,31 @@ def find_players(
             be used.
         FileNotFoundError: if there are no weights.
     """
-    rules, plays, named = get_rules(rules), list(plays), [split_name(name) for name in names]
+    rules, plays, named = get_rules(rules), list(plays), [Name(each) for each in names]
     players: list[Player] = []
-    for parts in named:
-        if parts.label:
-            check_label(parts.label, parts.registered)
-        ways = [play for play in plays if play in parts.entry.plays] or parts.entry.plays
-        agent = make_agent(parts, rules)  # raises if the agent cannot play
-        trained = list(_weights(parts, rules))
+    for name in named:
+        if name.label:
+            check_label(name.label, name.registered)
+        agent = make_agent(name, rules)  # raises if the agent cannot play
+        maker = find_maker(name.registered)
+        trained = list(_weights(name, rules))
         steps, core_seconds = _budget(*trained[0]) if trained else (None, None)
         players += [
             Player(
-                parts.label or str(parts),
-                str(parts),
+                name.label or str(name),
+                name,
                 play,
-                train_seed=_train_seed(agent, parts, named),
-                kind=getattr(agent, "kind", parts.entry.kind),
+                train_seed=_train_seed(agent, name, named),
+                kind=agent.kind,
                 weights=tuple(card.sha256 for _, card in trained),
-                observation=getattr(agent, "observation", PUBLIC),
+                observation=agent.observation,
                 # A network that always prefers the move back would go round until the move limit.
                 mask="no_repeats" if play == "deterministic" else agent.mask,
                 train_steps=steps,
                 core_seconds=core_seconds,
-                block=parts.entry.block,
+                block=maker.block,
             )
-            for play in ways
+            for play in [play for play in plays if play in maker.plays] or maker.plays
         ]
     check_distinct(players)
     return players
@@ -130,13 +120,12 @@ def _train_seed(agent: Agent, name: Name, names: list[Name]) -> int | None:
     Agents of other packages with one label are numbered. A label with a single policy may be of an
     agent that was not trained.
     """
-    seed = getattr(agent, "train_seed", None)
-    if seed is not None:
-        return check_stored_seed(seed, f"train_seed of agent {name}")
-    alike = [str(each) for each in names if each.label == name.label]
-    if name.registered in AGENTS or not name.label or len(set(alike)) < 2:
+    if agent.train_seed is not None:
+        return check_stored_seed(agent.train_seed, f"train_seed of agent {name}")
+    alike = list(dict.fromkeys(each for each in names if each.label == name.label))
+    if name.registered in AGENTS or not name.label or len(alike) < 2:
         return None
-    return list(dict.fromkeys(alike)).index(str(name))
+    return alike.index(name)
 
 
 def check_label(label: str, registered: str) -> None:
@@ -154,15 +143,14 @@ def check_label(label: str, registered: str) -> None:
         )
 
 
-def _weights(parts: Name, rules: Rules) -> Iterator[tuple[Path, PolicyCard]]:
+def _weights(name: Name, rules: Rules) -> Iterator[tuple[Path, PolicyCard]]:
     """The folders and cards of its weights, and of those of agents in its options."""
-    if parts.entry.learns:
-        folder = parts.path or bundled_weights(parts.registered, rules.name)
-        yield folder, load_policy_card(folder, parts.registered, rules.name)
+    if folder := name.weights(rules):
+        yield folder, load_policy_card(folder, name.registered, rules.name)
     # An agent within an agent, as in finisher@base=maskable_ppo, has weights, too.
-    for value in parts.options.values():
+    for value in name.options.values():
         if names_agent(value):
-            yield from _weights(split_name(value), rules)
+            yield from _weights(Name(value), rules)
 
 
 def _budget(folder: Path, card: PolicyCard) -> list[float | None]:
@@ -193,6 +181,6 @@ def check_distinct(players: list[Player]) -> None:
 
 def _one_algorithm(one: Player, other: Player) -> bool:
     """Whether two players with one label can be two training seeds of it."""
-    if {one.parts.registered, other.parts.registered} & set(AGENTS):
+    if {one.name.registered, other.name.registered} & set(AGENTS):
         return one.method == other.method
     return one.kind == other.kind  # another package may name each of its policies

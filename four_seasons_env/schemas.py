@@ -79,7 +79,7 @@ def fitting(values: Any, schema: type[T], strict: bool = True) -> T:
     Raises:
         ValueError: if they do not fit it.
     """
-    return msgspec.convert(values, schema, strict=strict, dec_hook=_as_path)
+    return msgspec.convert(values, schema, strict=strict, dec_hook=_from_text)
 
 
 def check_fields(values: Mapping[str, Any], schema: type[Any]) -> None:
@@ -105,8 +105,8 @@ def check_fields(values: Mapping[str, Any], schema: type[Any]) -> None:
             raise ValueError(f"{name} is {value!r}: {error}") from None
 
 
-def _as_path(kind: type, value: Any) -> Any:
-    """Convert a type that msgspec does not know: a path, which is a string in JSON."""
-    if issubclass(kind, Path) and isinstance(value, str):
-        return Path(value)
+def _from_text(kind: type, value: Any) -> Any:
+    """Convert a type that msgspec does not know, and that is text in JSON: a path, or a name."""
+    if issubclass(kind, (Path, str)) and isinstance(value, str):
+        return kind(value)
     raise ValueError(f"Expected `{kind.__name__}`, got `{type(value).__name__}`")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,11 +17,12 @@ from four_seasons_env.agents.network.rows import (
     sum_rows,
 )
 from four_seasons_env.agents.policy_files import PolicyCard
+from four_seasons_env.agents.registry import PLAYS, Actions, Agent, Masks, Positions, Rng
 from four_seasons_env.observations import observations_of
 from four_seasons_env.rules import Rules
 
 
-class NetworkAgent:
+class NetworkAgent(Agent):
     """Plays by the score that a trained network gives each move.
 
     The scores are a policy's log-odds.
@@ -37,6 +37,10 @@ class NetworkAgent:
     Raises:
         PolicyFileError: if the weights do not fit the card or the rules.
     """
+
+    kind = "learned"
+    plays = PLAYS
+    block = 1000
 
     def __init__(
         self,
@@ -57,7 +61,7 @@ class NetworkAgent:
         self._moves = _card_table(weights, "moves", move_kinds, widths.move)
         self._weights = tensor_of(weights, "score", (widths.move,))
 
-    def scores(self, games: NDArray[Any], masks: NDArray[np.int8]) -> NDArray[np.float32]:
+    def scores(self, games: Positions, masks: Masks) -> NDArray[np.float32]:
         """The score of each move, minus infinity where it is illegal; float32 of shape (n, A)."""
         places = observations_of(games, self._rules, "places")
         sums = np.empty((len(games), self._table.shape[1]), np.float32)
@@ -71,15 +75,13 @@ class NetworkAgent:
         scores.ravel()[marked] = each
         return scores
 
-    def act(
-        self, games: NDArray[Any], masks: NDArray[np.int8], rng: np.random.Generator
-    ) -> NDArray[np.int64]:
+    def act(self, games: Positions, masks: Masks, rng: Rng) -> Actions:
         """A legal move in each game: that with the highest score, or one that is drawn."""
         scores = self.scores(games, masks)
         if not self.deterministic:
             # The highest of log-odds plus Gumbel noise is a draw from the policy.
             scores = scores + rng.gumbel(size=scores.shape).astype(np.float32)
-        moves: NDArray[np.int64] = scores.argmax(axis=1)
+        moves: Actions = scores.argmax(axis=1)
         return moves
 
 

@@ -14,6 +14,7 @@ from four_seasons_env.agents.network.evaluation import (
     new_network_buffers,
 )
 from four_seasons_env.agents.policy_files import PolicyCard, PolicyFileError
+from four_seasons_env.agents.registry import PLAYS, Actions, Masks, Positions, Rng
 from four_seasons_env.agents.search.next_deal import NextDealPlayer
 from four_seasons_env.agents.search.plans import ENDING_POSITIONS, Plans
 from four_seasons_env.engine.kernel import compile_rules, nothing_hidden
@@ -50,6 +51,9 @@ class NextDealAgent(NextDealPlayer):
         PolicyFileError: if the weights do not fit the card.
         ValueError: for an option out of range.
     """
+
+    kind = "learned + search"
+    plays = PLAYS
 
     def __init__(
         self,
@@ -105,19 +109,17 @@ class NextDealAgent(NextDealPlayer):
         scores[decisions, places], values[decisions, places] = outputs.T
         return scores, values
 
-    def choose(
-        self, observations: NDArray[Any], masks: NDArray[np.int8], rng: np.random.Generator
-    ) -> NDArray[np.int64]:
+    def choose(self, observations: NDArray[Any], masks: Masks, rng: Rng) -> Actions:
         """The candidate with the highest score in each game, or one that is drawn."""
         scores, values = self.scores(observations, masks)
         scores += self._value_weight * np.where(masks, values, 0)
         if not self.deterministic:
             # The highest of log-odds plus Gumbel noise is a draw from the policy.
             scores = scores + rng.gumbel(size=scores.shape).astype(np.float32)
-        best: NDArray[np.int64] = scores.argmax(axis=1)
+        best: Actions = scores.argmax(axis=1)
         return best
 
-    def _decide(self, games: NDArray[Any], rng: np.random.Generator) -> None:
+    def _decide(self, games: Positions, rng: Rng) -> None:
         """See `NextDealPlayer`; endings that the solver plays are not searched before."""
         if self._solves:
             known = np.array([nothing_hidden(game, self._rule) for game in games], np.bool_)

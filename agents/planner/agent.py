@@ -11,6 +11,7 @@ from four_seasons_env.agents.network.evaluation import Weights, network_of
 from four_seasons_env.agents.planner.best_stop import HEADS, best_stop, new_evaluator
 from four_seasons_env.agents.planner.lookahead import look_ahead, new_lookahead
 from four_seasons_env.agents.policy_files import PolicyCard
+from four_seasons_env.agents.registry import Actions, Agent, Masks, Positions, Rng
 from four_seasons_env.agents.search.plans import ENDING_POSITIONS, Plans
 from four_seasons_env.agents.search.worlds import share_won
 from four_seasons_env.arguments import check_number, check_positive
@@ -33,7 +34,7 @@ _MOST_CANDIDATES = 16
 """Maximum number of candidates; a look ahead plays each of them in every world."""
 
 
-class PlannerAgent:
+class PlannerAgent(Agent):
     """Searches the positions before the next card, and plays to the one that it values most.
 
     A plan holds until a card is turned. Once nothing is hidden the solver plays; where the solver
@@ -63,6 +64,7 @@ class PlannerAgent:
             below 1.
     """
 
+    kind = "learned + search"
     mask = "distinct"
 
     def __init__(
@@ -93,13 +95,11 @@ class PlannerAgent:
         self._votes = votes
         self._rules, self._plans = rules, Plans(rules, ending_positions)
 
-    def act(
-        self, games: NDArray[Any], masks: NDArray[np.int8], rng: np.random.Generator
-    ) -> NDArray[np.int64]:
+    def act(self, games: Positions, masks: Masks, rng: Rng) -> Actions:
         """The next move of each game's plan; imagined worlds are drawn from rng."""
         return self._plans.act(games, masks, rng, self._decide)
 
-    def _decide(self, games: NDArray[Any], rng: np.random.Generator) -> None:
+    def _decide(self, games: Positions, rng: Rng) -> None:
         """Plan each game up to the next card, or to its end if nothing is hidden."""
         for game in games:
             if game in self._plans:
@@ -109,7 +109,7 @@ class PlannerAgent:
             else:
                 self._plan(game, rng)
 
-    def _plan(self, game: Any, rng: np.random.Generator) -> None:
+    def _plan(self, game: Any, rng: Rng) -> None:
         """Decide where to turn the next card, and plan the moves that lead there."""
         search = self._search
         sort_unseen(game, self._evaluator.rule)
@@ -125,7 +125,7 @@ class PlannerAgent:
             del moves[1:]
         self._plans.follow(game, moves)
 
-    def _reconsider(self, game: Any, best: int, count: int, rng: np.random.Generator) -> int:
+    def _reconsider(self, game: Any, best: int, count: int, rng: Rng) -> int:
         """The row to choose after a look ahead or a vote, where the options ask for one."""
         search, (worlds, cards, chosen, *_) = self._search, self._lookahead
         hidden = int(game["deck_size"]) - int(game["dealt"])

@@ -7,19 +7,15 @@ agent play until nothing is hidden, then the solver.
 from __future__ import annotations
 
 import abc
-from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
 
 from four_seasons_env.agents.names import make_agent
-from four_seasons_env.agents.registry import as_actions
+from four_seasons_env.agents.registry import Actions, Agent, Masks, Positions, Rng, as_actions
 from four_seasons_env.agents.search.plans import ENDING_POSITIONS, Plans
 from four_seasons_env.game import Game, Stop
 from four_seasons_env.rules import Rules
 
 
-class SearchAgent(abc.ABC):
+class SearchAgent(Agent):
     """Asks `choose` once for each card of the stock, and plays the moves that lead there.
 
     Once at most one card is unseen, the solver plays the win that it finds; the heuristic plays
@@ -31,14 +27,14 @@ class SearchAgent(abc.ABC):
 
     kind = "search"
     mask = "distinct"
-    plays: tuple[str, ...] = ("stochastic",)
+    plays = ("stochastic",)
 
     def __init__(self, rules: Rules) -> None:
         self.rules = rules
         self._plans = Plans(rules, ENDING_POSITIONS)
 
     @abc.abstractmethod
-    def choose(self, game: Game, rng: np.random.Generator) -> Stop | None:
+    def choose(self, game: Game, rng: Rng) -> Stop | None:
         """Choose one of the game's `Game.stops`; None leaves the next move to the heuristic.
 
         Args:
@@ -46,13 +42,11 @@ class SearchAgent(abc.ABC):
             rng: the only source of random numbers.
         """
 
-    def act(
-        self, games: NDArray[Any], masks: NDArray[np.int8], rng: np.random.Generator
-    ) -> NDArray[np.int64]:
+    def act(self, games: Positions, masks: Masks, rng: Rng) -> Actions:
         """The next move towards the stop chosen in each game."""
         return self._plans.act(games, masks, rng, self._decide)
 
-    def _decide(self, games: NDArray[Any], rng: np.random.Generator) -> None:
+    def _decide(self, games: Positions, rng: Rng) -> None:
         """Plan each game up to the next card, or to its end if nothing is hidden."""
         for record in games:
             game = Game.from_own_record(record, self.rules)
@@ -64,7 +58,7 @@ class SearchAgent(abc.ABC):
             self._plans.follow(record, [move.number for move in way])
 
 
-class FinisherAgent:
+class FinisherAgent(Agent):
     """Lets another agent play, and the solver once the last card is known.
 
     Args:
@@ -73,6 +67,8 @@ class FinisherAgent:
         ending_positions: positions that the solver may visit.
     """
 
+    kind = "rule of thumb + search"
+
     def __init__(
         self, rules: Rules, base: str = "heuristic", ending_positions: int = ENDING_POSITIONS
     ) -> None:
@@ -80,9 +76,7 @@ class FinisherAgent:
         self.mask = self._base.mask
         self._plans = Plans(rules, ending_positions)
 
-    def act(
-        self, games: NDArray[Any], masks: NDArray[np.int8], rng: np.random.Generator
-    ) -> NDArray[np.int64]:
+    def act(self, games: Positions, masks: Masks, rng: Rng) -> Actions:
         """The other agent's move in each game, or the solver's."""
         planned = self._plans.endings(games)
         rest = planned < 0

@@ -5,10 +5,9 @@ from __future__ import annotations
 import abc
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
-from four_seasons_env.agents.registry import AnswerError
+from four_seasons_env.agents.registry import Actions, Agent, AnswerError, Masks, Positions, Rng
 from four_seasons_env.agents.search.plans import Plans
 from four_seasons_env.next_deal.next_deal_env import NextDealBatch, NextDealSettings
 from four_seasons_env.rules import Rules
@@ -17,7 +16,7 @@ _AT_A_TIME = 256
 """Games in one call of `choose`."""
 
 
-class NextDealPlayer(abc.ABC):
+class NextDealPlayer(Agent):
     """Plays the moves that lead to the position that `choose` chooses, and turns the next card.
 
     It plays as in the environment with the same arguments, including endings. If the search finds
@@ -33,6 +32,7 @@ class NextDealPlayer(abc.ABC):
     """
 
     mask = "distinct"
+    block = 100
 
     def __init__(self, rules: Rules, **arguments: Any) -> None:
         self.name = type(self).__name__
@@ -42,9 +42,7 @@ class NextDealPlayer(abc.ABC):
         self._plans = Plans(rules, 0)
 
     @abc.abstractmethod
-    def choose(
-        self, observations: NDArray[Any], masks: NDArray[np.int8], rng: np.random.Generator
-    ) -> NDArray[np.int64]:
+    def choose(self, observations: NDArray[Any], masks: Masks, rng: Rng) -> Actions:
         """The index of a candidate in each game, int64 of shape (n,).
 
         Args:
@@ -54,13 +52,11 @@ class NextDealPlayer(abc.ABC):
             rng: the only source of random numbers.
         """
 
-    def act(
-        self, games: NDArray[Any], masks: NDArray[np.int8], rng: np.random.Generator
-    ) -> NDArray[np.int64]:
+    def act(self, games: Positions, masks: Masks, rng: Rng) -> Actions:
         """The next move towards the position chosen in each game."""
         return self._plans.act(games, masks, rng, self._decide, _AT_A_TIME)
 
-    def _decide(self, games: NDArray[Any], rng: np.random.Generator) -> None:
+    def _decide(self, games: Positions, rng: Rng) -> None:
         """Plan each game up to the next card, or to its end if nothing is hidden.
 
         Raises:
@@ -96,12 +92,12 @@ class FirstCandidateAgent(NextDealPlayer):
         ValueError: for an option out of range.
     """
 
+    kind = "rule of thumb + search"
+
     def __init__(self, rules: Rules, expansions: int = 400, ending_expansions: int = 5000) -> None:
         super().__init__(rules, expansions=expansions, ending_expansions=ending_expansions)
 
-    def choose(
-        self, observations: NDArray[Any], masks: NDArray[np.int8], rng: np.random.Generator
-    ) -> NDArray[np.int64]:
+    def choose(self, observations: NDArray[Any], masks: Masks, rng: Rng) -> Actions:
         """The first candidate of each game."""
-        first: NDArray[np.int64] = masks.argmax(axis=1)
+        first: Actions = masks.argmax(axis=1)
         return first

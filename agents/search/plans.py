@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from four_seasons_env.agents.scripted.heuristic import HeuristicAgent
+from four_seasons_env.agents.registry import Actions, Masks, Positions, Rng
+from four_seasons_env.agents.scripted.agents import HeuristicAgent
 from four_seasons_env.engine.hashing import public_key
 from four_seasons_env.engine.jit import jit
 from four_seasons_env.engine.kernel import (
@@ -73,12 +73,12 @@ class Plans:
 
     def act(
         self,
-        games: NDArray[Any],
-        masks: NDArray[np.int8],
-        rng: np.random.Generator,
-        decide: Callable[[NDArray[Any], np.random.Generator], None],
+        games: Positions,
+        masks: Masks,
+        rng: Rng,
+        decide: Callable[[Positions, Rng], None],
         most: int = 1024,
-    ) -> NDArray[np.int64]:
+    ) -> Actions:
         """The next move of each game's plan; the heuristic's where there is no legal one.
 
         Args:
@@ -100,7 +100,7 @@ class Plans:
             moves[lost] = self._heuristic.act(games[lost], masks[lost], rng)
         return moves
 
-    def moves_for(self, games: NDArray[Any]) -> NDArray[np.int64]:
+    def moves_for(self, games: Positions) -> Actions:
         """The planned move of each game, NONE or UNPLANNED; int64 of shape (n,)."""
         keys = np.zeros(len(games), np.uint64)
         _keys(games, self._rule, keys)
@@ -123,7 +123,7 @@ class Plans:
         _keys_along(games, self._rule, np.array(moves, np.int64), keys)
         self._moves.update(zip(keys.tolist(), moves, strict=True))
 
-    def endings(self, games: NDArray[Any]) -> NDArray[np.int64]:
+    def endings(self, games: Positions) -> Actions:
         """The planned moves where nothing is hidden, below 0 elsewhere; int64 of shape (n,)."""
         self._tidy()
         for game in games:

@@ -11,31 +11,18 @@ and Van Roy 2005, Bjarnason, Fern and Tadepalli 2009.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from four_seasons_env.agents.scripted.heuristic import (
-    HeuristicBuffers,
-    choose_move,
-    new_buffers,
-    read_weights,
-)
+from four_seasons_env.agents.registry import Actions, Agent, Masks, Positions, Rng
+from four_seasons_env.agents.scripted.heuristic import HeuristicBuffers, choose_move, new_buffers
 from four_seasons_env.agents.search.plans import ENDING_POSITIONS, NONE, Plans
 from four_seasons_env.agents.search.worlds import determinize
 from four_seasons_env.arguments import check_number, check_positive
+from four_seasons_env.engine import kernel
 from four_seasons_env.engine.jit import jit
-from four_seasons_env.engine.kernel import (
-    GAME,
-    compile_rules,
-    is_won,
-    legal,
-    new_masks,
-    nothing_hidden,
-    play,
-    sort_unseen,
-)
 from four_seasons_env.positions.enumeration import ADVICE, find_win
 from four_seasons_env.positions.search import MOST_HELD, WON, Search, new_search
 from four_seasons_env.rules import Rules
@@ -49,7 +36,6 @@ _CARDS_UP = 0.02
 class _Player(NamedTuple):
     """What plays on in a playout: the heuristic, and a search for a win if it has expansions."""
 
-    weights: NDArray[np.float64]  # (2, features) of the heuristic
     buffers: HeuristicBuffers
     world: NDArray[np.void]  # GAME (1,), the position in an imagined world
     game: NDArray[np.void]  # GAME (1,), the game of the playout
@@ -64,14 +50,14 @@ def _play_out(game, rule, player):
     """Play a game, GAME (1,), to its end; returns 1 for a win, and at most 0.02 for cards up."""
     search, expansions = player.search, player.expansions
     for _ in range(_LONGEST):
-        if not legal(game[0], rule, True, player.words[0]):
+        if not kernel.legal(game[0], rule, True, player.words[0]):
             break
-        if expansions and nothing_hidden(game[0], rule):
+        if expansions and kernel.nothing_hidden(game[0], rule):
             best = find_win(game[0], rule, ADVICE, 2 * expansions, expansions, search)
             return (search.values[best] == WON) + _CARDS_UP * game[0].cards_up / rule.cards
-        move = choose_move(game[0], rule, player.mask[0], player.weights, player.buffers)
-        play(game[0], rule, move)
-    return is_won(game[0], rule) + _CARDS_UP * game[0].cards_up / rule.cards
+        move = choose_move(game[0], rule, player.mask[0], player.buffers)
+        kernel.play(game[0], rule, move)
+    return kernel.is_won(game[0], rule) + _CARDS_UP * game[0].cards_up / rule.cards
 
 
 @jit
@@ -93,12 +79,12 @@ def _results(g, rules, moves, first, last, seed, player):
         determinize(world[0], rule, seed + np.uint64(number), number)
         for i in range(len(moves)):
             game[0] = world[0]
-            play(game[0], rule, moves[i])
+            kernel.play(game[0], rule, moves[i])
             results[i, number - first] = _play_out(game, rule, player)
     return results
 
 
-class RolloutAgent:
+class RolloutAgent(Agent):
     """Plays the move that does best when the heuristic continues from it.
 
     Args:
@@ -113,31 +99,29 @@ class RolloutAgent:
         ValueError: for ``worlds`` or ``moves`` below 1, or ``expansions`` out of range.
     """
 
+    kind = "rule of thumb + search"
     mask = "distinct"
 
     def __init__(self, rules: Rules, worlds: int = 16, moves: int = 3, expansions: int = 0) -> None:
-        self._rule, (words, mask) = compile_rules(rules), new_masks(1, rules)
+        self._rule = kernel.compile_rules(rules)
         self._most, self._worlds = check_positive("moves", moves), check_positive("worlds", worlds)
         check_number("expansions", expansions, MOST_HELD // 2 + 1)
-        search, (world, game) = new_search(rules, max(1, 2 * expansions)), np.zeros((2, 1), GAME)
-        self._player = _Player(
-            read_weights(), new_buffers(rules), world, game, words, mask, expansions, search
-        )
+        search = new_search(rules, max(1, 2 * expansions))
+        room = *np.zeros((2, 1), kernel.GAME), *kernel.new_masks(1, rules)
+        self._player = _Player(new_buffers(rules), *room, expansions, search)
         self._plans = Plans(rules, ENDING_POSITIONS) if expansions else None
 
-    def act(
-        self, games: NDArray[Any], masks: NDArray[np.int8], rng: np.random.Generator
-    ) -> NDArray[np.int64]:
+    def act(self, games: Positions, masks: Masks, rng: Rng) -> Actions:
         """The best move in each game; the worlds are drawn from rng."""
         games = games.copy()  # they are sorted below
         seeds = rng.integers(0, 2**63, len(games), np.uint64)
         moves = self._plans.endings(games) if self._plans else np.full(len(games), NONE)
         for i in np.flatnonzero(moves < 0):
-            sort_unseen(games[i], self._rule[0])
+            kernel.sort_unseen(games[i], self._rule[0])
             moves[i] = self._best_move(games[i], masks[i], seeds[i])
         return moves
 
-    def _best_move(self, game: np.void, mask: NDArray[np.int8], seed: np.uint64) -> int:
+    def _best_move(self, game: np.void, mask: Masks, seed: np.uint64) -> int:
         """The heuristic's move, unless one beats it by more than the standard error of their gap.
 
         After half of the worlds, candidates that do no better than it are dropped.
@@ -159,10 +143,10 @@ class RolloutAgent:
         surely = means > gains.std(axis=1) / np.sqrt(self._worlds)
         return int(moves[np.where(surely, means, 0).argmax()])
 
-    def _candidates(self, game: np.void, mask: NDArray[np.int8]) -> NDArray[np.int64]:
+    def _candidates(self, game: np.void, mask: Masks) -> Actions:
         """The heuristic's own move, and the others that it gives the highest gains."""
         player = self._player
-        own = choose_move(game, self._rule[0], mask, player.weights, player.buffers)
+        own = choose_move(game, self._rule[0], mask, player.buffers)
         others = np.flatnonzero(mask)
         others = others[others != own]
         best = np.argsort(-player.buffers.gains[others], kind="stable")[: self._most - 1]

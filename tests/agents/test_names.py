@@ -1,6 +1,5 @@
 """Names of agents: split, and options converted."""
 
-import dataclasses
 import pickle
 from pathlib import Path
 
@@ -8,7 +7,7 @@ import numpy as np
 import pytest
 
 from four_seasons_env.agents import make_agent
-from four_seasons_env.agents.names import read_options, split_name
+from four_seasons_env.agents.names import Name, read_options
 
 
 @pytest.mark.parametrize(
@@ -34,11 +33,11 @@ from four_seasons_env.agents.names import read_options, split_name
 def test_names_are_split(monkeypatch, name, label, agent, path, options):
     monkeypatch.setenv("HOME", "HOME")
     monkeypatch.setenv("USERPROFILE", "HOME")
-    parts = split_name(name)
-    assert parts == pickle.loads(pickle.dumps(parts))
-    assert (parts.label, parts.registered, parts.options) == (label, agent, options)
-    assert parts.path == (None if path is None else Path(path))
-    assert split_name(str(parts)) == dataclasses.replace(parts, label="")
+    parsed = Name(name)
+    assert vars(pickle.loads(pickle.dumps(parsed))) == vars(parsed)
+    assert (parsed.label, parsed.registered, parsed.options) == (label, agent, options)
+    assert parsed.path == (None if path is None else Path(path))
+    assert vars(Name(str(parsed))) == vars(parsed) | {"label": ""}
 
 
 def make(rules, depth, width: int | None = 4, share: float = 0.5, on: bool = False, to: str = ""):

@@ -13,7 +13,7 @@ import pytest
 import tyro
 
 from four_seasons_env.agents import make_agent
-from four_seasons_env.agents.names import split_name
+from four_seasons_env.agents.names import Name
 from four_seasons_env.agents.planner.best_stop import (
     HEADS,
     network_value,
@@ -70,7 +70,7 @@ def test_every_agent_of_the_results_exists() -> None:
     names = {name for each in compared for name in shlex.split(each) if "my_net:" not in name}
     assert {"planner@lookahead=1", "heuristic"} <= names
     for name in names:
-        parts = split_name(name)
+        parts = Name(name)
         if not parts.path:
             make_agent(name)
 
