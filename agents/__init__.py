@@ -1,8 +1,12 @@
-"""Agents: players of the game behind one protocol, made by name.
+"""Agents: players of the game behind one class (`Agent`), made by name (`make_agent`).
+
+Names that need an extra, such as torch, are loaded on first use.
 
 Examples:
     >>> agent = make_agent("heuristic")
-    >>> actions = agent.act(games, masks, rng)
+    >>> agent.kind, agent.mask
+    ('rule of thumb', 'distinct')
+    >>> moves = agent.act(games, masks, rng)
 """
 
 import importlib
@@ -14,22 +18,38 @@ from four_seasons_env.agents.registry import AGENTS, Agent
 if TYPE_CHECKING:
     from four_seasons_env.agents.learned.candidate_policy import CandidatePolicy as CandidatePolicy
     from four_seasons_env.agents.learned.candidate_policy import TableEncoder as TableEncoder
+    from four_seasons_env.agents.learned.move_policy import MovePolicy as MovePolicy
+    from four_seasons_env.agents.network.places import MoveNetwork as MoveNetwork
+    from four_seasons_env.agents.network.rows import move_rows_of as move_rows_of
+    from four_seasons_env.agents.network.rows import rows_of as rows_of
     from four_seasons_env.agents.policy_agent import policy
+    from four_seasons_env.agents.policy_files import PolicyCard as PolicyCard
+    from four_seasons_env.agents.policy_files import load_policy as load_policy
+    from four_seasons_env.agents.policy_files import save_policy as save_policy
     from four_seasons_env.agents.search.agent import SearchAgent
 
-# Without the classes for Stable-Baselines3: `import *` must not need torch.
+# Without what needs an extra: `import *` must not need one.
 __all__ = ["AGENTS", "Agent", "SearchAgent", "make_agent", "policy"]
 
 _HOMES = {
-    "CandidatePolicy": "learned.candidate_policy",
-    "SearchAgent": "search.agent",
-    "TableEncoder": "learned.candidate_policy",
     "policy": "policy_agent",
+    "SearchAgent": "search.agent",
+    # Policies in files, and what their networks read: the extra `agents`.
+    "PolicyCard": "policy_files",
+    "load_policy": "policy_files",
+    "save_policy": "policy_files",
+    "rows_of": "network.rows",
+    "move_rows_of": "network.rows",
+    # Networks of torch, and policies of Stable-Baselines3: the extra `train`.
+    "MoveNetwork": "network.places",
+    "MovePolicy": "learned.move_policy",
+    "CandidatePolicy": "learned.candidate_policy",
+    "TableEncoder": "learned.candidate_policy",
 }
 
 
 def __getattr__(name: str) -> Any:
-    """Load the environments, the solver and torch on first use.
+    """Load environments, solver and libraries on first use.
 
     Raises:
         ImportError: naming the extra that is missing.
@@ -46,5 +66,5 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    """The names of the module, with those that are not loaded yet and need no torch."""
+    """The names of the module, with those that are not loaded yet and need no extra."""
     return sorted(globals().keys() | set(__all__))

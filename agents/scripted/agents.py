@@ -42,7 +42,7 @@ def _choose(g, rule, words, mask, player):
         mask: ... and in another view of the same memory, a byte a move.
         player: `Dice`, `HeuristicBuffers`, or () for the list of `greedy`.
     """
-    kinds = {Dice: _by_chance, HeuristicBuffers: _by_advice}
+    kinds: dict[Any, Any] = {Dice: _by_chance, HeuristicBuffers: _by_advice}
     return kinds.get(getattr(player, "instance_class", None), _by_list)
 
 
@@ -68,11 +68,12 @@ def _choose_all(games, rules, words, masks, player, moves):
 @jit
 def _play_out(games, rules, max_moves, words, mask, player, distinct, most_idle):
     """Play each game until it ends, goes round, or reaches the limit of moves."""
+    rule, words, mask = rules[0], words[0], mask[0]
     for i in range(len(games)):
         g, idle = games[i], 0
-        while idle < most_idle and g.moves < max_moves and legal(g, rules[0], distinct, words[0]):
+        while idle < most_idle and g.moves < max_moves and legal(g, rule, distinct, words):
             before = _beside_the_piles(g)
-            play(g, rules[0], _choose(g, rules[0], words[0], mask[0], player))
+            play(g, rule, _choose(g, rule, words, mask, player))
             idle = idle + 1 if _beside_the_piles(g) == before else 0
 
 
@@ -126,9 +127,10 @@ class HeuristicAgent(ScriptedAgent):
     """Plays the move that the weighted advice (`heuristic`) values most.
 
     Examples:
-        >>> agent = HeuristicAgent(RULES["four-seasons"])
-        >>> move, = agent.act(game.record.copy(), game.action_mask()[None], rng)
-        >>> game.rules.moves[move]
+        >>> agent = HeuristicAgent(game.rules)
+        >>> (move,) = agent.act(game.record.copy(), game.action_mask()[None], rng)
+        >>> [str(each) for each in game.legal_moves() if each.number == move]
+        ['T3>T0']
     """
 
     def __init__(self, rules: Rules) -> None:

@@ -107,8 +107,9 @@ class RolloutAgent(Agent):
         self._most, self._worlds = check_positive("moves", moves), check_positive("worlds", worlds)
         check_number("expansions", expansions, MOST_HELD // 2 + 1)
         search = new_search(rules, max(1, 2 * expansions))
-        room = *np.zeros((2, 1), kernel.GAME), *kernel.new_masks(1, rules)
-        self._player = _Player(new_buffers(rules), *room, expansions, search)
+        world, game = np.zeros((2, 1), kernel.GAME)
+        words, mask = kernel.new_masks(1, rules)
+        self._player = _Player(new_buffers(rules), world, game, words, mask, expansions, search)
         self._plans = Plans(rules, ENDING_POSITIONS) if expansions else None
 
     def act(self, games: Positions, masks: Masks, rng: Rng) -> Actions:

@@ -16,9 +16,9 @@ import tyro
 from torch import nn
 from torch.utils.tensorboard import SummaryWriter
 
-from four_seasons_env.agents.network.places import MoveNetwork
-from four_seasons_env.agents.network.rows import MOST_ROWS, move_rows_of, rows_of
-from four_seasons_env.agents.policy_files import PolicyCard, rules_fields, save_policy
+from four_seasons_env.agents import MoveNetwork, PolicyCard, move_rows_of, rows_of, save_policy
+from four_seasons_env.agents.network.rows import MOST_ROWS
+from four_seasons_env.agents.policy_files import rules_fields
 from four_seasons_env.evaluation import evaluate
 from four_seasons_env.rules import get_rules
 
