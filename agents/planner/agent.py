@@ -11,8 +11,8 @@ from four_seasons_env.agents.network.evaluation import Weights, network_of
 from four_seasons_env.agents.planner.best_stop import HEADS, best_stop, new_evaluator
 from four_seasons_env.agents.planner.lookahead import look_ahead, new_lookahead
 from four_seasons_env.agents.policy_files import PolicyCard
-from four_seasons_env.agents.registry import Actions, Agent, Masks, Positions, Rng
-from four_seasons_env.agents.search.plans import ENDING_POSITIONS, Plans
+from four_seasons_env.agents.registry import Positions, Rng
+from four_seasons_env.agents.search.plans import ENDING_POSITIONS, PlanningAgent
 from four_seasons_env.agents.search.worlds import share_won
 from four_seasons_env.arguments import check_number, check_positive
 from four_seasons_env.engine.jit import announce
@@ -34,7 +34,7 @@ _MOST_CANDIDATES = 16
 """Maximum number of candidates; a look ahead plays each of them in every world."""
 
 
-class PlannerAgent(Agent):
+class PlannerAgent(PlanningAgent):
     """Searches the positions before the next card, and plays to the one that it values most.
 
     A plan holds until a card is turned. Once nothing is hidden the solver plays; where the solver
@@ -65,7 +65,6 @@ class PlannerAgent(Agent):
     """
 
     kind = "learned + search"
-    mask = "distinct"
 
     def __init__(
         self,
@@ -81,6 +80,7 @@ class PlannerAgent(Agent):
         worlds: int = 8,
         candidates: int = 4,
     ) -> None:
+        super().__init__(rules, ending_positions)
         check_positive("worlds", worlds)
         check_number("expansions", expansions, 2**63)
         if not 1 <= candidates <= _MOST_CANDIDATES:
@@ -93,11 +93,6 @@ class PlannerAgent(Agent):
         self._path = np.zeros(DEEPEST + 1, np.int64)
         self._lookahead = new_lookahead(rules, candidates, worlds, lookahead)
         self._votes = votes
-        self._rules, self._plans = rules, Plans(rules, ending_positions)
-
-    def act(self, games: Positions, masks: Masks, rng: Rng) -> Actions:
-        """The next move of each game's plan; imagined worlds are drawn from rng."""
-        return self._plans.act(games, masks, rng, self._decide)
 
     def _decide(self, games: Positions, rng: Rng) -> None:
         """Plan each game up to the next card, or to its end if nothing is hidden."""
@@ -139,7 +134,7 @@ class PlannerAgent(Agent):
         if len(chosen) < 2:
             return best
         at, turns = np.transpose([turn_at(search, row) for row in chosen])
-        share = share_won(search.positions[at], turns, self._rules, worlds, _WIDTH, seed)
+        share = share_won(search.positions[at], turns, self.rules, worlds, _WIDTH, seed)
         odds = _log_odds(share) + _log_odds(search.worths[chosen])
         return int(chosen[np.argmax(odds)])
 

@@ -10,12 +10,12 @@ import abc
 
 from four_seasons_env.agents.names import make_agent
 from four_seasons_env.agents.registry import Actions, Agent, Masks, Positions, Rng, as_actions
-from four_seasons_env.agents.search.plans import ENDING_POSITIONS, Plans
+from four_seasons_env.agents.search.plans import ENDING_POSITIONS, PlanningAgent, Plans
 from four_seasons_env.game import Game, Stop
 from four_seasons_env.rules import Rules
 
 
-class SearchAgent(Agent):
+class SearchAgent(PlanningAgent):
     """Asks `choose` once for each card of the stock, and plays the moves that lead there.
 
     Once at most one card is unseen, the solver plays the win that it finds; the heuristic plays
@@ -26,12 +26,10 @@ class SearchAgent(Agent):
     """
 
     kind = "search"
-    mask = "distinct"
     plays = ("stochastic",)
 
     def __init__(self, rules: Rules) -> None:
-        self.rules = rules
-        self._plans = Plans(rules, ENDING_POSITIONS)
+        super().__init__(rules, ENDING_POSITIONS)
 
     @abc.abstractmethod
     def choose(self, game: Game, rng: Rng) -> Stop | None:
@@ -41,10 +39,6 @@ class SearchAgent(Agent):
             game: the position, with the unseen cards in a random order.
             rng: the only source of random numbers.
         """
-
-    def act(self, games: Positions, masks: Masks, rng: Rng) -> Actions:
-        """The next move towards the stop chosen in each game."""
-        return self._plans.act(games, masks, rng, self._decide)
 
     def _decide(self, games: Positions, rng: Rng) -> None:
         """Plan each game up to the next card, or to its end if nothing is hidden."""

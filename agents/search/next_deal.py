@@ -7,16 +7,13 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from four_seasons_env.agents.registry import Actions, Agent, AnswerError, Masks, Positions, Rng
-from four_seasons_env.agents.search.plans import Plans
+from four_seasons_env.agents.registry import Actions, AnswerError, Masks, Positions, Rng
+from four_seasons_env.agents.search.plans import PlanningAgent
 from four_seasons_env.next_deal.next_deal_env import NextDealBatch, NextDealSettings
 from four_seasons_env.rules import Rules
 
-_AT_A_TIME = 256
-"""Games in one call of `choose`."""
 
-
-class NextDealPlayer(Agent):
+class NextDealPlayer(PlanningAgent):
     """Plays the moves that lead to the position that `choose` chooses, and turns the next card.
 
     It plays as in the environment with the same arguments, including endings. If the search finds
@@ -31,15 +28,15 @@ class NextDealPlayer(Agent):
         TypeError: for an unknown argument.
     """
 
-    mask = "distinct"
     block = 100
+    at_once = 256
 
     def __init__(self, rules: Rules, **arguments: Any) -> None:
+        super().__init__(rules, 0)
         self.name = type(self).__name__
-        settings = NextDealSettings(_AT_A_TIME, rules, **arguments)
+        settings = NextDealSettings(self.at_once, rules, **arguments)
         self._batch = NextDealBatch(settings)
         self.observation = f"{settings.observation} of candidates"
-        self._plans = Plans(rules, 0)
 
     @abc.abstractmethod
     def choose(self, observations: NDArray[Any], masks: Masks, rng: Rng) -> Actions:
@@ -51,10 +48,6 @@ class NextDealPlayer(Agent):
                 where nothing is left to choose.
             rng: the only source of random numbers.
         """
-
-    def act(self, games: Positions, masks: Masks, rng: Rng) -> Actions:
-        """The next move towards the position chosen in each game."""
-        return self._plans.act(games, masks, rng, self._decide, _AT_A_TIME)
 
     def _decide(self, games: Positions, rng: Rng) -> None:
         """Plan each game up to the next card, or to its end if nothing is hidden.

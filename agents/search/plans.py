@@ -1,25 +1,24 @@
-"""`Plans`: planned moves by position, and the solver's plans once nothing is hidden."""
+"""`Plans`: planned moves by position; `PlanningAgent`: plans up to the next card, and follows them.
+
+Between two cards nothing that is hidden changes, so a plan holds until a card is turned. A plan is
+stored by what is public of each position on its way (`public_key`). So an agent needs no memory of
+its games, and games that meet in one position share its plan.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import abc
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from four_seasons_env.agents.registry import Actions, Masks, Positions, Rng
+from four_seasons_env.agents.registry import Actions, Agent, Masks, Positions, Rng
 from four_seasons_env.agents.scripted.agents import HeuristicAgent
+from four_seasons_env.engine import kernel
 from four_seasons_env.engine.hashing import public_key
 from four_seasons_env.engine.jit import jit
-from four_seasons_env.engine.kernel import (
-    GAME,
-    compile_rules,
-    legal_all,
-    new_masks,
-    nothing_hidden,
-    play,
-)
-from four_seasons_env.game import Game
+from four_seasons_env.game import Game, legal_masks
 from four_seasons_env.rules import Rules
 from four_seasons_env.solver import solve
 
@@ -47,7 +46,7 @@ def _keys_along(games, rule, moves, keys):
     """The key of the position in which each move is played; ``games`` is a GAME array of one."""
     for i in range(len(moves)):
         keys[i] = public_key(games[0], rule)
-        play(games[0], rule, moves[i])
+        kernel.play(games[0], rule, moves[i])
 
 
 class Plans:
@@ -59,10 +58,9 @@ class Plans:
     """
 
     def __init__(self, rules: Rules, positions: int) -> None:
-        self._rules, self._rule = rules, compile_rules(rules)[0]
+        self._rules, self._rule = rules, kernel.compile_rules(rules)[0]
         self._positions = positions
-        self._heuristic = HeuristicAgent(rules)
-        self._words, self._mask = new_masks(1, rules)
+        self.heuristic = HeuristicAgent(rules)
         self._moves: dict[int, int] = {}
 
     def __contains__(self, game: Any) -> bool:
@@ -71,35 +69,6 @@ class Plans:
     def __setitem__(self, game: Any, move: int) -> None:
         self._moves[int(public_key(game, self._rule))] = move
 
-    def act(
-        self,
-        games: Positions,
-        masks: Masks,
-        rng: Rng,
-        decide: Callable[[Positions, Rng], None],
-        most: int = 1024,
-    ) -> Actions:
-        """The next move of each game's plan; the heuristic's where there is no legal one.
-
-        Args:
-            games: GAME (n,).
-            masks: the moves that may be played, int8 (n, actions).
-            rng: passed to ``decide``.
-            decide: plans for games that have no plan.
-            most: games in one call of ``decide``.
-        """
-        self._tidy()
-        moves = self.moves_for(games)
-        undecided = np.flatnonzero(moves == UNPLANNED)
-        for first in range(0, len(undecided), most):
-            decide(games[undecided[first : first + most]], rng)
-        moves[undecided] = self.moves_for(games[undecided])
-        # Moves below 0 (NONE, UNPLANNED) index the last columns; the first test decides for them.
-        lost = (moves < 0) | (masks[np.arange(len(moves)), moves] == 0)
-        if lost.any():
-            moves[lost] = self._heuristic.act(games[lost], masks[lost], rng)
-        return moves
-
     def moves_for(self, games: Positions) -> Actions:
         """The planned move of each game, NONE or UNPLANNED; int64 of shape (n,)."""
         keys = np.zeros(len(games), np.uint64)
@@ -107,7 +76,7 @@ class Plans:
         get = self._moves.get
         return np.array([get(key, UNPLANNED) for key in keys.tolist()], np.int64)
 
-    def _tidy(self) -> None:
+    def tidy(self) -> None:
         """Remove all plans once there are more than a million."""
         if len(self._moves) > _MOST_PLANS:
             self._moves.clear()
@@ -117,7 +86,7 @@ class Plans:
         if not moves:
             self[game] = NONE
             return
-        games = np.zeros(1, GAME)
+        games = np.zeros(1, kernel.GAME)
         games[0] = game
         keys = np.zeros(len(moves), np.uint64)
         _keys_along(games, self._rule, np.array(moves, np.int64), keys)
@@ -125,9 +94,9 @@ class Plans:
 
     def endings(self, games: Positions) -> Actions:
         """The planned moves where nothing is hidden, below 0 elsewhere; int64 of shape (n,)."""
-        self._tidy()
+        self.tidy()
         for game in games:
-            if nothing_hidden(game, self._rule) and game not in self:
+            if kernel.nothing_hidden(game, self._rule) and game not in self:
                 self.finish(game)
         return self.moves_for(games)
 
@@ -137,20 +106,57 @@ class Plans:
         The plan is the solver's win. Where the solver finds none, it is NONE for every position
         that the heuristic will pass through, so that the solver is not asked again.
         """
-        games = np.zeros(1, GAME)
+        games = np.zeros(1, kernel.GAME)
         games[0] = game
         if self._positions:
-            own = Game.from_own_record(game, self._rules)
-            moves = solve(own, max_positions=self._positions).moves
+            start = Game.from_own_record(game, self._rules)
+            moves = solve(start, max_positions=self._positions).moves
             if moves:
                 self.follow(game, [int(move) for move in moves])
                 return
         unused = np.random.default_rng(0)  # the heuristic draws no random numbers
-        goes_on = np.ones(1, np.bool_)
         while True:
-            legal_all(games, compile_rules(self._rules), True, self._words, goes_on)
+            masks, goes_on = legal_masks(games, self._rules, distinct=True)
             if not goes_on[0] or games[0] in self:
                 return
             self[games[0]] = NONE
-            move = self._heuristic.act(games.copy(), self._mask, unused)[0]
-            play(games[0], self._rule, move)
+            move = self.heuristic.act(games.copy(), masks, unused)[0]
+            kernel.play(games[0], self._rule, move)
+
+
+class PlanningAgent(Agent):
+    """Plans each game up to the next card, or to its end if nothing is hidden.
+
+    The heuristic plays where a plan has no legal move.
+
+    Args:
+        rules: the rule set to play.
+        ending_positions: positions that the solver may visit once nothing is hidden; 0 for no
+            solver.
+    """
+
+    mask = "distinct"
+    at_once = 1024
+    """Games in one call of `_decide`."""
+
+    def __init__(self, rules: Rules, ending_positions: int) -> None:
+        self.rules, self._plans = rules, Plans(rules, ending_positions)
+
+    @abc.abstractmethod
+    def _decide(self, games: Positions, rng: Rng) -> None:
+        """Plan games that have no plan."""
+
+    def act(self, games: Positions, masks: Masks, rng: Rng) -> Actions:
+        """The next move of each game's plan."""
+        plans = self._plans
+        plans.tidy()
+        moves = plans.moves_for(games)
+        undecided = np.flatnonzero(moves == UNPLANNED)
+        for first in range(0, len(undecided), self.at_once):
+            self._decide(games[undecided[first : first + self.at_once]], rng)
+        moves[undecided] = plans.moves_for(games[undecided])
+        # Moves below 0 (NONE, UNPLANNED) index the last columns; the first test decides for them.
+        lost = (moves < 0) | (masks[np.arange(len(moves)), moves] == 0)
+        if lost.any():
+            moves[lost] = plans.heuristic.act(games[lost], masks[lost], rng)
+        return moves
