@@ -70,7 +70,7 @@ class NetworkAgent(Agent):
         apply_to_all(np.maximum(sums, 0), self._dense, hidden)
         marked, rows = np.flatnonzero(masks), move_rows_of(places, masks, self._rules)
         each = np.empty(len(marked), np.float32)
-        score_moves(hidden, marked, rows, self._moves, self._weights, each)
+        score_moves(marked, rows, hidden, self._moves, self._weights, each)
         scores = np.full(masks.shape, -np.inf, np.float32)
         scores.ravel()[marked] = each
         return scores

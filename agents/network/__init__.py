@@ -5,7 +5,7 @@
 | `sums.py` | over positions | compiled | the first layer: sums of table rows, and their gradients |
 | `module.py` | over positions | torch | `PositionNetwork`, which trains |
 | `evaluation.py` | over positions | compiled | `apply_network`, which plays, without torch |
-| `rows.py` | over moves | compiled | the first layer, its gradients, and scores, with and without torch |
+| `rows.py` | over moves | compiled | the first layer and the scores, and their gradients |
 | `places.py` | over moves | torch | `MoveNetwork`, which trains |
 | `checks.py` | both | compiled | checks of arrays before compiled code uses them as indices |
 

@@ -1,39 +1,26 @@
-"""The network as a torch module; `evaluation` evaluates the same weights without torch.
+"""The network over positions as a torch module; `evaluation` plays the same weights without torch.
 
-With torch's `EmbeddingBag`, the backward pass would take most of the training time. `sums` gives a
-row that many positions of a decision share the sum of their gradients at once. They run on the
-CPU, for tensors on any device.
+With torch's `EmbeddingBag`, the backward pass would take most of the training time. The compiled
+`sums` gives a row that many positions of a decision share the sum of their gradients at once. It
+runs on the CPU, for tensors on any device.
 """
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import nn
 
+from four_seasons_env.agents.network import sums as compiled
 from four_seasons_env.agents.network.checks import UNSCALED, check_array
 from four_seasons_env.agents.network.evaluation import widths_of
-from four_seasons_env.agents.network.sums import (
-    Candidates,
-    Sums,
-    Tables,
-    Widths,
-    backward,
-    forward,
-    largest_rows,
-    new_sums,
-    slot_map_of,
-)
 from four_seasons_env.positions.features import TABLES, pile_count, row_length
-
-T = TypeVar("T")
-R = TypeVar("R")
 
 
 @functools.cache
@@ -41,17 +28,10 @@ def _threads() -> ThreadPoolExecutor:
     return ThreadPoolExecutor()
 
 
-def _mapped(function: Callable[[T], R], parts: Sequence[T]) -> Iterable[R]:
-    """The values of a function, in order; of several parts, computed by threads."""
-    return map(function, parts) if len(parts) == 1 else _threads().map(function, parts)
-
-
-def _check(rows: NDArray[Any], decisions: NDArray[Any], chosen: NDArray[Any]) -> None:
-    """Check the arguments of `SumRows` before compiled code uses their values as indices."""
-    slots = row_length(pile_count(rows.shape[-1]))
-    check_array("chosen", chosen, (np.int64,), (None,), len(rows) - 1)
-    check_array("decisions", decisions, (np.int64,), chosen.shape)
-    check_array("rows", rows, (np.int16,), (None, slots), largest_rows(slots), chosen)
+def as_array(tensor: torch.Tensor) -> NDArray[np.float32]:
+    """A tensor for compiled code: float32 on the CPU, also where torch uses another dtype."""
+    array: NDArray[np.float32] = tensor.detach().float().contiguous().cpu().numpy()
+    return array
 
 
 class SumRows(torch.autograd.Function):
@@ -77,50 +57,58 @@ class SumRows(torch.autograd.Function):
                 bits of the gradients depend on it, not on the number of threads.
             *tables: suits, piles, game and pairs.
         """
-        shapes, device = [each.shape for each in tables], tables[0].device
-        weights = Tables(*(each.detach().cpu().float().numpy().ravel() for each in tables))
-        slot_map = slot_map_of(rows.shape[1], Widths(*(shape[1] for shape in shapes)))
+        # 1. The arguments as arrays, checked: compiled code uses their values as indices.
+        slots = rows.shape[1]
+        slot_map = compiled.slot_map_of(slots, compiled.Widths(*(each.shape[1] for each in tables)))
+        weights = compiled.Tables(*(as_array(each).ravel() for each in tables))
         arrays = [each.cpu().numpy() for each in (rows, decisions, chosen)]
-        _check(*arrays)
+        check_array("chosen", arrays[2], (np.int64,), (None,), len(rows) - 1)
+        check_array("decisions", arrays[1], (np.int64,), arrays[2].shape)
+        shape, largest = (None, row_length(pile_count(slots))), compiled.largest_rows(slots)
+        check_array("rows", arrays[0], (np.int16,), shape, largest, arrays[2])
+        # 2. Room for the results: the sums, and for the backward pass which are above zero.
         pooled = np.empty((len(chosen), sum(slot_map.widths)), np.float32)
         first, _, width = slot_map.blocks[-1]
         above = np.empty((len(chosen), first + width), np.bool_)
 
-        def sum_part(place: slice) -> tuple[slice, Candidates, Sums]:
-            candidates = Candidates(arrays[0], arrays[1][place], arrays[2][place])
-            sums = new_sums(rows.shape[1], slot_map, np.float32)
-            forward(candidates, weights, slot_map, sums, above[place], pooled[place])
+        # 3. Each part by a thread, with sums of its own.
+        def sum_part(place: slice) -> tuple[slice, compiled.Candidates, compiled.Sums]:
+            candidates = compiled.Candidates(arrays[0], arrays[1][place], arrays[2][place])
+            sums = compiled.new_sums(slots, slot_map, np.float32)
+            compiled.forward(candidates, weights, slot_map, sums, above[place], pooled[place])
             return place, candidates, sums
 
         size = max(-(-len(chosen) // parts), 1)
         places = [slice(at, at + size) for at in range(0, len(chosen), size)]
-        summed = list(_mapped(sum_part, places))
-        ctx.saved = summed, slot_map, above, shapes, device
+        summed = list(_threads().map(sum_part, places))
+        ctx.saved = summed, slot_map, above, [each.shape for each in tables], tables[0].device
         return torch.from_numpy(pooled).to(tables[0])
 
     @staticmethod
     def backward(ctx: Any, *slopes: torch.Tensor) -> Any:
         """The gradients of the tables."""
         summed, slot_map, above, shapes, device = ctx.saved
-        slope = slopes[0].float().contiguous().cpu().numpy()
+        slope = as_array(slopes[0])
 
-        def sum_part(part: tuple[slice, Candidates, Sums]) -> list[NDArray[np.float32]]:
+        def sum_part(
+            part: tuple[slice, compiled.Candidates, compiled.Sums],
+        ) -> list[NDArray[np.float32]]:
             place, candidates, sums = part
             gradients = [np.zeros(shape, np.float32) for shape in shapes]
-            tables = Tables(*(each.ravel() for each in gradients))
-            backward(candidates, tables, slot_map, sums, above[place], slope[place])
+            tables = compiled.Tables(*(each.ravel() for each in gradients))
+            compiled.backward(candidates, tables, slot_map, sums, above[place], slope[place])
             return gradients
 
         totals = [np.zeros(shape, np.float32) for shape in shapes]
-        for gradients in _mapped(sum_part, summed):  # added up in their order
+        for gradients in _threads().map(sum_part, summed):  # added up in their order
             for total, gradient in zip(totals, gradients, strict=True):
                 np.add(total, gradient, out=total)
         return (None, None, None, None, *(torch.from_numpy(each).to(device) for each in totals))
 
 
 _SCALES = {"suits": 0.15, "piles": 0.3, "game": 0.15, "pairs": 0.0}
-"""Scales of the first weights. Each sum then starts at about unit size: about thirty rows for a
-suit, six for a pile and thirty for the game."""
+"""Standard deviations of the first weights. Each sum then starts at about unit size: about thirty
+rows for a suit (0.15 x sqrt(30) = 0.8), six for a pile and thirty for the game."""
 
 
 def as_whole(observations: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:

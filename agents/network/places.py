@@ -15,72 +15,47 @@ import torch
 from numpy.typing import NDArray
 from torch import nn
 
+from four_seasons_env.agents.network import rows as compiled
 from four_seasons_env.agents.network.checks import check_array
-from four_seasons_env.agents.network.module import as_whole
-from four_seasons_env.agents.network.rows import (
-    MOST_ROWS,
-    MOVE_ROWS,
-    ROWS,
-    add_move_slopes,
-    add_slopes,
-    kinds_of,
-    move_rows_of,
-    move_widths_of,
-    rows_of,
-    score_moves,
-    sum_rows,
-)
+from four_seasons_env.agents.network.module import as_array, as_whole
+from four_seasons_env.agents.network.rows import MOST_ROWS, MOVE_ROWS, ROWS, kinds_of
 from four_seasons_env.engine.moves import all_moves
 from four_seasons_env.rules import Rules
 
 
-class _SumRows(torch.autograd.Function):
-    """`sum_rows` and `add_slopes` for torch, on the CPU."""
-
-    @staticmethod
-    def forward(ctx: Any, rows: torch.Tensor, table: torch.Tensor) -> torch.Tensor:
-        """The sums, float32 of shape (n, width), of rows, int16 of shape (n, MOST_ROWS)."""
-        ctx.rows, ctx.shape = rows.numpy(), table.shape
-        check_array("rows", ctx.rows, (np.int16,), (None, MOST_ROWS), ROWS - 1)
-        sums = torch.empty(len(rows), table.shape[1], dtype=torch.float32)
-        sum_rows(ctx.rows, _as_array(table), sums.numpy())
-        return sums.to(table.dtype)
-
-    @staticmethod
-    def backward(ctx: Any, *slopes: torch.Tensor) -> Any:
-        """The gradient of the table."""
-        gradient = torch.zeros(ctx.shape, dtype=torch.float32)
-        add_slopes(ctx.rows, _as_array(slopes[0]), gradient.numpy())
-        return None, gradient
-
-
-class _ScoreMoves(torch.autograd.Function):
-    """`score_moves` and `add_move_slopes` for torch, on the CPU."""
+class _Compiled(torch.autograd.Function):
+    """A compiled function for torch, with its gradient, on the CPU."""
 
     @staticmethod
     def forward(
-        ctx: Any, marked: torch.Tensor, rows: torch.Tensor, *inputs: torch.Tensor
+        ctx: Any,
+        functions: tuple[Any, Any],
+        shape: tuple[int, ...],
+        fixed: tuple[NDArray[Any], ...],
+        *inputs: torch.Tensor,
     ) -> torch.Tensor:
-        """The scores, float32 of shape (m,); the inputs are hidden, table and weights."""
-        hidden, table, weights = map(_as_array, inputs)
-        ctx.arguments = hidden, marked.numpy(), rows.numpy(), table, weights
-        scores = torch.empty(len(marked), dtype=torch.float32)
-        score_moves(*ctx.arguments, scores.numpy())
-        return scores
+        """The result, float32.
+
+        Args:
+            ctx: of torch.
+            functions: `f(*fixed, *inputs, result)` writes the result, and
+                `g(*fixed, *inputs, slopes, gradients)` adds to the gradients of the inputs.
+            shape: of the result.
+            fixed: arrays that have no gradient.
+            *inputs: tensors that have one.
+        """
+        write, ctx.add = functions
+        ctx.fixed, ctx.inputs = fixed, tuple(map(as_array, inputs))
+        result = torch.empty(shape, dtype=torch.float32)
+        write(*ctx.fixed, *ctx.inputs, result.numpy())
+        return result
 
     @staticmethod
     def backward(ctx: Any, *slopes: torch.Tensor) -> Any:
         """The gradients of the inputs."""
-        hidden, _, _, table, weights = ctx.arguments
-        gradients = tuple(np.zeros_like(each) for each in (hidden, table, weights))
-        add_move_slopes(*ctx.arguments, _as_array(slopes[0]), gradients)
-        return None, None, *map(torch.from_numpy, gradients)
-
-
-def _as_array(tensor: torch.Tensor) -> NDArray[np.float32]:
-    """A tensor for compiled code: float32, also where torch uses another dtype."""
-    array: NDArray[np.float32] = tensor.detach().float().contiguous().numpy()
-    return array
+        gradients = tuple(np.zeros_like(each) for each in ctx.inputs)
+        ctx.add(*ctx.fixed, *ctx.inputs, as_array(slopes[0]), gradients)
+        return None, None, None, *map(torch.from_numpy, gradients)
 
 
 class CardTable(nn.Module):
@@ -131,10 +106,14 @@ class PlacesEncoder(nn.Module):
             ValueError: on the CPU, for another shape, or rows that the table does not have.
         """
         table = self.table()
-        if table.device.type == "cpu":
-            sums: torch.Tensor = _SumRows.apply(rows, table)  # type: ignore[no-untyped-call]
-            return sums
-        return _sums(rows, table)
+        if table.device.type != "cpu":
+            return _sums(rows, table)
+        array, functions = rows.numpy(), (compiled.sum_rows, compiled.add_slopes)
+        check_array("rows", array, (np.int16,), (None, MOST_ROWS), ROWS - 1)
+        sums: torch.Tensor = _Compiled.apply(  # type: ignore[no-untyped-call]
+            functions, (len(rows), table.shape[1]), (array,), table
+        )
+        return sums.to(table.dtype)
 
 
 class MoveNetwork(nn.Module):
@@ -150,7 +129,7 @@ class MoveNetwork(nn.Module):
 
     def __init__(self, rules: Rules, layers: Sequence[int] = (128, 64, 64)) -> None:
         super().__init__()
-        widths = move_widths_of(layers)
+        widths = compiled.move_widths_of(layers)
         self.rules = rules
         self.encoder = PlacesEncoder(widths.position, rules.ranks)
         self.dense = nn.Linear(widths.position, widths.move)
@@ -178,8 +157,8 @@ class MoveNetwork(nn.Module):
             ValueError: for observations of other rules, or scaled, or another shape.
         """
         observed: NDArray[np.uint8] = as_whole(places, torch.uint8).contiguous().numpy()
-        rows = rows_of(observed, self.rules)
-        moves = move_rows_of(observed, masks.cpu().contiguous().numpy(), self.rules)
+        rows = compiled.rows_of(observed, self.rules)
+        moves = compiled.move_rows_of(observed, masks.cpu().contiguous().numpy(), self.rules)
         return self.score_rows(torch.from_numpy(rows), torch.from_numpy(moves), masks)
 
     def score_rows(
@@ -196,21 +175,29 @@ class MoveNetwork(nn.Module):
             TypeError: on the CPU, for other dtypes.
             ValueError: on the CPU, for other shapes, or rows that the tables do not have.
         """
+        # 1. The arguments, checked where compiled code uses their values as indices.
         device = self.score.device
         rows, moves, masks = rows.to(device), moves.to(device), masks.to(device)
         if device.type == "cpu":
             shape = (len(rows), len(all_moves(self.rules)))
             check_array("masks", masks.numpy(), (np.bool_, np.int8), shape)
             check_array("moves", moves.numpy(), (np.int16,), (*shape, 4), MOVE_ROWS - 1)
+        # 2. The critic.
         values = self.value(torch.relu(self.critic(rows))).squeeze(1).float()
+        # 3. The actor: the position's units meet the rows of each marked move.
         hidden, table = self.dense(torch.relu(self.encoder(rows))), self.moves()
         marked = masks.flatten().nonzero().squeeze(1)
         if device.type == "cpu":
-            each = _ScoreMoves.apply(marked, moves, hidden, table, self.score)  # type: ignore[no-untyped-call]
+            fixed = marked.numpy(), moves.numpy()
+            functions = compiled.score_moves, compiled.add_move_slopes
+            each = _Compiled.apply(  # type: ignore[no-untyped-call]
+                functions, marked.shape, fixed, hidden, table, self.score
+            )
         else:
             sums = _sums(moves.view(-1, 4).index_select(0, marked), table)
             sums = sums + hidden.index_select(0, marked // masks.shape[1])
             each = (torch.relu(sums) @ self.score).float()  # autocast may have made it bfloat16
+        # 4. The scores in their places; what is not marked is as good as impossible.
         scores = torch.full((masks.numel(),), -1e8, dtype=torch.float32, device=device)
         return scores.index_copy(0, marked, each).view(masks.shape), values
 

@@ -1,9 +1,10 @@
-"""Positions and moves as rows of tables: what networks over `places` read.
+"""The network over moves in compiled code: what it reads of `places`, its sums and its gradients.
 
 A position is about seventy rows of one table, and the network's first layer is their sum. That is
 the same as a dense layer over one-hot inputs, at a tenth of the work. A move is up to four rows of
 another. Piles carry no number, because their order has no meaning: a card's place is the card that
-it lies on. Row 0 is none: it fills the room that a position or a move does not need.
+it lies on. Row 0 is none: it fills the room that a position or a move does not need. Ranks are
+relative to the base.
 
 Rows of a position:
 
@@ -28,12 +29,42 @@ Rows of a move:
 - 14: cards in the pile that it goes to, 0 to 13 and more
 - 53: for a deal: cards in the stock
 - 3: for a redeal: redeals left
+
+Deal 17 of four-seasons begins so, with base 7 and 46 cards in the stock:
+
+       [7C]   6D   [ S]
+        KD    2H    5S
+       [ H]   QC   [ D]
+
+The queen of clubs is card 5: suit 0, and five ranks above the base. These are 3 of the 15 rows of
+the position, and the rows of two moves:
+
+    >>> from four_seasons_env.games import Games
+    >>> places = Games.of(game).observations("places")
+    >>> rows = set(rows_of(places, game.rules)[0].tolist())
+    >>> rows >= {
+    ...     _STATE + 9 * 5 + _BOTTOM,  # the queen is the bottom of a pile
+    ...     _COVER + 8 * 5 + 0,  # with no card on it
+    ...     _STOCK + 46,
+    ... }
+    True
+    >>> moves = move_rows_of(places, game.action_mask()[None], game.rules)[0]
+    >>> moves[29].tolist() == [  # T4>T1: the queen goes onto the king of diamonds
+    ...     _FROM + 9 * 5 + _BOTTOM,  # from the bottom of a pile
+    ...     _TO + 9 * 5 + _ON + 3,  # onto a diamond, suit 3
+    ...     _UNDER + 52,  # no card becomes free
+    ...     _TARGET_HEIGHT + 1,  # the pile has one card
+    ... ]
+    True
+    >>> moves[0].tolist() == [_DEAL + 46, _UNDER + 53 + 52, 0, 0]  # a deal, onto an empty waste
+    True
 """
 
 from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
+from itertools import accumulate
 from typing import NamedTuple
 
 import numpy as np
@@ -54,7 +85,7 @@ from four_seasons_env.observations import (
 )
 from four_seasons_env.rules import Rules
 
-# What a card lies on or in. On a card: _ON + the suit of that card.
+# The state of a card is its place; 0: none. On another card: _ON + the suit of that card.
 _UP, _WASTE, _BOTTOM, _ON, _RESERVE = 1, 2, 3, 4, 8
 _STATES, _COVERS = 9, 8
 _STEPS = np.array([0, 1, 2, 3, 4, 5, 6, 7, 8, 8, 9, 9, 9, *[10] * 5, *[11] * 35])
@@ -63,29 +94,19 @@ _STEP_COUNT = 12
 _LAYERS = NO_CARD + 2
 _LANES = 16
 
-_STATE = 1  # the first row of each part of the table; row 0 is none
-_COVER = _STATE + NO_CARD * _STATES
-_DEPTH = _COVER + NO_CARD * _COVERS
-_ORDER = _DEPTH + NO_CARD * _STEP_COUNT
-_BASE = _ORDER + NO_CARD * _STEP_COUNT
-_STOCK = _BASE + 13
-_SPACES = _STOCK + 53
-_REDEALS = _SPACES + 13
-ROWS = _REDEALS + 3
-"""Rows of the table."""
+# The first row of each part of the positions' table, and the table's length; row 0 is none.
+_CARDS = NO_CARD  # 52
+_STATE, _COVER, _DEPTH, _ORDER, _BASE, _STOCK, _SPACES, _REDEALS, ROWS = accumulate(
+    (_CARDS * _STATES, _CARDS * _COVERS, *[_CARDS * _STEP_COUNT] * 2, 13, 53, 13, 3), initial=1
+)
+MOST_ROWS = 2 * _CARDS + 4
+"""Rows of a position at most: a place and a number for each card, and four of the game."""
 
-MOST_ROWS = 2 * NO_CARD + 4
-"""Rows of a position at most."""
-
-_FROM = 1  # the first row of each part of the moves' table
-_TO = _FROM + NO_CARD * _STATES
-_UNDER = _TO + NO_CARD * _STATES
-_TARGET_HEIGHT = _UNDER + 2 * (NO_CARD + 1)
+# The same of the moves' table. Its first part is numbered as _STATE is.
 _HEIGHTS = 14
-_DEAL = _TARGET_HEIGHT + _HEIGHTS
-_REDEAL = _DEAL + 53
-MOVE_ROWS = _REDEAL + 3
-"""Rows of the moves' table."""
+_FROM, _TO, _UNDER, _TARGET_HEIGHT, _DEAL, _REDEAL, MOVE_ROWS = accumulate(
+    (*[_CARDS * _STATES] * 2, 2 * (_CARDS + 1), _HEIGHTS, 53, 3), initial=1
+)
 
 
 class MoveWidths(NamedTuple):
@@ -120,16 +141,6 @@ def kinds_of(ranks: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         ranks: of a suit.
     """
 
-    def of_cards(first: int, steps: int) -> NDArray[np.int64]:
-        """The rows of a part of a table, each as that of the first suit's card."""
-        card, step = np.divmod(np.arange(NO_CARD * steps), steps)
-        suit, rank = np.divmod(card, ranks)
-        if steps == _STATES:  # on a card of its own suit, or of another
-            on = (step >= _ON) & (step < _RESERVE)
-            step = np.where(on, _ON + (step - _ON != suit), step)
-        found: NDArray[np.int64] = first + steps * rank + step
-        return found
-
     positions, moves = np.arange(ROWS), np.arange(MOVE_ROWS)
     for table, first, steps in (
         (positions, _STATE, _STATES),
@@ -141,7 +152,13 @@ def kinds_of(ranks: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         (moves, _UNDER, 1),
         (moves, _UNDER + NO_CARD + 1, 1),
     ):
-        table[first : first + NO_CARD * steps] = of_cards(first, steps)
+        card, step = np.divmod(np.arange(NO_CARD * steps), steps)
+        suit, rank = np.divmod(card, ranks)
+        if steps == _STATES:  # on a card of its own suit, or of another
+            on = (step >= _ON) & (step < _RESERVE)
+            step = np.where(on, _ON + (step - _ON != suit), step)
+        # The kind of a row is the same row of the first suit.
+        table[first : first + len(step)] = first + steps * rank + step
     position_kinds, move_kinds = (
         np.unique(each, return_inverse=True)[1] for each in (positions, moves)
     )
@@ -244,6 +261,7 @@ def _write_rows(places, rules, rows):
         n = 0
         for card in range(cards):
             place, count = np.int64(where[card]), np.int64(counts[card])
+            # 1. What lies on it, or is dealt before it.
             state = 0
             if place == IN_FOUNDATION:
                 state = _UP
@@ -256,12 +274,14 @@ def _write_rows(places, rules, rows):
                 state = _state_on(rule, pile, at[pile, count + 1])
                 out[n] = _COVER + _COVERS * card + min(int(count), _COVERS - 1)
                 n += 1
-            elif place == IN_STOCK and count:
+            elif place == IN_STOCK and count:  # known, because it has been dealt before
                 out[n] = _ORDER + _STEP_COUNT * card + _STEPS[count - 1]
                 n += 1
+            # 2. Its place; a card in the stock has none.
             if state:
                 out[n] = _STATE + _STATES * card + state
                 n += 1
+        # 3. The game.
         spaces = 0
         for each in range(piles):
             spaces += int(at[each, 0] == NO_CARD)
@@ -289,6 +309,7 @@ def _write_move_rows(places, masks, rules, rows):
 def _write_move(places, rule, at, source, target, out):
     """Write the rows of a move; ``at`` is from `_read_layers`."""
     cards, piles = rule.cards, rule.piles
+    # 1. Moves of the stock: no card moves that a player knows.
     if target == STOCK:
         out[0] = _REDEAL + places[2 * cards + 2]
         return
@@ -296,17 +317,18 @@ def _write_move(places, rule, at, source, target, out):
         out[0] = _DEAL + places[2 * cards + 1]
         out[1] = _UNDER + NO_CARD + 1 + np.int64(at[piles, 0])
         return
+    # 2. The card that moves, its place, and the card under it: from a pile or the waste, ...
     card, state = np.int64(NO_CARD), 0
     if source <= WASTE:
         place = piles if source == WASTE else source
         card, under = np.int64(at[place, 0]), np.int64(at[place, 1])
         state = _WASTE if source == WASTE else _state_on(rule, source, under)
         out[2] = _UNDER + under + (NO_CARD + 1 if source == WASTE else 0)
-    elif source == STOCK:
+    elif source == STOCK:  # ... the next card of a known stock, ...
         for each in range(cards):
             if places[each] == IN_STOCK and places[cards + each] == 1:
                 card = np.int64(each)
-    else:
+    else:  # ... or worried back from a foundation.
         state, suit = _UP, source - FOUNDATION
         for each in range(rule.ranks * suit, rule.ranks * (suit + 1)):
             if places[each] == IN_FOUNDATION:
@@ -315,6 +337,7 @@ def _write_move(places, rule, at, source, target, out):
         out[2] = 0
         return
     out[0] = _FROM + _STATES * card + state
+    # 3. Where it goes: a foundation, or a pile of a height.
     if target == FOUNDATION:
         out[1] = _TO + _STATES * card + _UP
         return
@@ -348,8 +371,14 @@ def sum_rows(rows, table, sums):
 
 
 @jit
-def add_slopes(rows, slopes, gradient):
-    """Add the gradient of each position's sum to the gradients of its rows; see `sum_rows`."""
+def add_slopes(rows, table, slopes, gradients):
+    """Add the gradient of each position's sum to the gradients of its rows; see `sum_rows`.
+
+    Args:
+        slopes: float32 (n, width), the gradients of the sums.
+        gradients: of the table, in a tuple.
+    """
+    (gradient,) = gradients
     for i in range(len(rows)):
         slope = slopes[i]
         for j in range(rows.shape[1]):
@@ -361,13 +390,13 @@ def add_slopes(rows, slopes, gradient):
 
 
 @jit
-def score_moves(hidden, marked, rows, table, weights, scores):
+def score_moves(marked, rows, hidden, table, weights, scores):
     """Write the score of each marked move: weights . max(hidden of its position + its rows, 0).
 
     Args:
-        hidden: float32 (n, width); the width is a multiple of 16.
         marked: int64 (m,), indices of moves among the n x A of all positions.
         rows: int16 (n, A, 4), as `move_rows_of` returns them.
+        hidden: float32 (n, width); the width is a multiple of 16.
         table: float32 (MOVE_ROWS, width).
         weights: float32 (width,).
         scores: float32 (m,), written.
@@ -391,7 +420,7 @@ def score_moves(hidden, marked, rows, table, weights, scores):
 
 
 @jit
-def add_move_slopes(hidden, marked, rows, table, weights, slopes, gradients):
+def add_move_slopes(marked, rows, hidden, table, weights, slopes, gradients):
     """Add the gradients of scores to those of what they depend on; see `score_moves`.
 
     Args:
