@@ -215,7 +215,7 @@ def check_agent(name: str, agent: Any) -> Agent:
     Raises:
         ValueError: if it has no `act`, takes unknown masks, or its description is not text.
     """
-    from four_seasons_env.engine.repeats import MASKS  # compiled code, which takes time to load
+    from four_seasons_env.engine.masks import MASKS  # compiled code, which takes time to load
 
     if not takes_three(getattr(agent, "act", None)):
         raise ValueError(

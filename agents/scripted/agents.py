@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from four_seasons_env.agents.registry import Actions, Agent, Masks, Positions, Rng
 from four_seasons_env.agents.scripted.greedy import greedy_move
 from four_seasons_env.agents.scripted.heuristic import HeuristicBuffers, choose_move, new_buffers
+from four_seasons_env.engine.bits import draw_move
 from four_seasons_env.engine.jit import by_type, inlined, jit
 from four_seasons_env.engine.kernel import compile_rules, legal, new_masks, play
-from four_seasons_env.engine.masks import draw_move
 from four_seasons_env.engine.moves import WASTE
 from four_seasons_env.rules import Rules
 

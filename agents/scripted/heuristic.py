@@ -25,9 +25,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from four_seasons_env.engine import kernel
+from four_seasons_env.engine.bits import popcount
 from four_seasons_env.engine.deals import NO_CARD
 from four_seasons_env.engine.jit import jit
-from four_seasons_env.engine.masks import popcount
 from four_seasons_env.engine.moves import FOUNDATION, STOCK, WASTE, all_moves
 from four_seasons_env.rules import Rules
 
