@@ -1,254 +1,190 @@
-"""PPO on moves in one file, in the manner of CleanRL: thousands of games, and any device."""
+"""PPO with masks on moves, in one file that reads like CleanRL's `ppo.py`."""
 
 import json
-import math
 import time
-from concurrent.futures import ThreadPoolExecutor
+from collections import deque
 from dataclasses import dataclass
-from functools import partial
-from itertools import pairwise
 from pathlib import Path
 
 import gymnasium as gym
-import numpy as np
 import torch
 import tyro
-from torch import nn
+from torch import nn, optim
 from torch.utils.tensorboard import SummaryWriter
 
-from four_seasons_env.agents import MoveNetwork, PolicyCard, move_rows_of, rows_of, save_policy
-from four_seasons_env.agents.network.rows import MOST_ROWS
-from four_seasons_env.agents.policy_files import rules_fields
+from four_seasons_env.agents.network.places import MoveNetwork
+from four_seasons_env.agents.policy_files import PolicyCard, rules_fields, save_policy
 from four_seasons_env.evaluation import evaluate
 from four_seasons_env.rules import get_rules
 
-ID = "FourSeasons-v0"  # an action is a move
-RULES = get_rules("four-seasons")
-GAME = {"observation": "places", "mask": "no_repeats"}
-FAST = {"copy": False, "max_moves": 300, "illegal": "raise"}  # a lost mask is an error
-PARTS = ("games", "rows", "choosing")  # of the time of playing
+ID, RULES = "FourSeasons-v0", get_rules("four-seasons")  # an action is a move
+GAME = {"observation": "places", "mask": "no_repeats"}  # what the agent sees, and may choose
 
 
-@dataclass(frozen=True)
-class Flags:
+@dataclass
+class Args:
     """Train a policy by PPO, save it, and play validation deals with it."""
 
-    seed: int = 0  # of deals, first weights and moves
-    moves: float = 6e6  # training ends after these; `inf`: no limit
-    seconds: float = math.inf  # or after these, if they pass first
-    games: int = 512  # played side by side
-    batches: int = 1  # of games that take turns; on a GPU 2: one moves while the network reads one
-    threads: int = 1  # that play; as many as there are cores
-    device: str = "auto"  # of the network: cpu, cuda or mps
-    layers: tuple[int, int, int] = (128, 64, 32)  # see MoveNetwork
-    bf16: bool = True  # on CUDA: products of matrices in bfloat16
-    steps: int = 32  # moves in each game between two updates
-    epochs: int = 2  # passes over these moves
-    minibatch: int = 2048
-    learning_rate: float = 4e-3  # at first; it falls to a thirtieth by the end
-    gamma: float = 0.999
-    gae_lambda: float = 0.95
-    clip: float = 0.2  # of the ratio of probabilities
-    entropy: float = 0.01  # weight of the entropy bonus at first; it falls to a tenth
-    value: float = 0.5  # weight of the value loss
-    max_norm: float = 0.5  # longest gradient
-    deals: int = 1000  # validation deals to play at the end
-    out: Path = Path("runs/cleanrl")  # folder of the curve, and of `policy`
+    seed: int = 0  # Seed of the deals, of the first weights and of the moves.
+    device: str = "auto"  # Device of the network: cpu, cuda, mps, or auto.
+    out: Path = Path("runs/cleanrl")  # Folder of the curve, for TensorBoard too, and of `policy`.
+    eval_deals: int = 1000  # Number of validation deals to play at the end.
+    layers: tuple[int, int, int] = (128, 64, 64)  # Widths of the network; see `MoveNetwork`.
+    max_moves: int = 300  # An episode is truncated after this number of moves.
+    total_timesteps: int = 6_000_000  # Number of moves of the training, all games together.
+    learning_rate: float = 4e-3  # Learning rate of Adam.
+    num_envs: int = 512  # Number of games that are played side by side.
+    num_steps: int = 32  # Number of moves in each game between two updates.
+    anneal_lr: bool = True  # Whether the learning rate falls linearly towards zero.
+    gamma: float = 0.999  # Discount of later rewards.
+    gae_lambda: float = 0.95  # Lambda of the generalized advantage estimation.
+    num_minibatches: int = 8  # Number of parts of a batch; each is a step of the optimizer.
+    update_epochs: int = 2  # Number of passes over a batch.
+    norm_adv: bool = True  # Whether advantages get mean 0 and deviation 1 in each minibatch.
+    clip_coef: float = 0.2  # How far from 1 the ratio of probabilities is clipped.
+    ent_coef: float = 0.01  # Weight of the entropy, which keeps moves varied.
+    vf_coef: float = 0.5  # Weight of the value loss.
+    max_grad_norm: float = 0.5  # Longer gradients are cut to this length.
+    target_kl: float | None = None  # An update ends early above this KL divergence.
 
 
-class Batch:
-    """Some of the games, which take their moves together; ``kept`` is what all games leave."""
+class Agent(MoveNetwork):
+    """Policy and critic; they read positions and the masks of legal moves."""
 
-    def __init__(self, flags, number, kept, won, pool):
-        count = flags.games // flags.batches
-        mine = slice(number * count, (number + 1) * count)
-        self.envs = gym.make_vec(ID, num_envs=count, num_threads=flags.threads, **GAME, **FAST)
-        self.kept = {name: each[:, mine] for name, each in kept.items()}
-        cuda = kept["rows"].is_cuda
-        # From pinned memory, copies to the device need no processor. With a stream of its own, a
-        # batch waits for no other.
-        self.host = {
-            name: torch.zeros_like(kept[name][0, mine], device="cpu", pin_memory=cuda)
-            for name in ("rows", "moves", "masks")
-        }
-        self.stream = torch.cuda.Stream() if cuda else None
-        self.rewards = np.zeros((flags.steps, count), np.float32)
-        self.ended = np.zeros((flags.steps, count), np.bool_)
-        self.won, self.pool, self.seconds = won, pool, dict.fromkeys(PARTS, 0.0)
-        ends = np.linspace(0, count, min(flags.threads, -(-count // 256)) + 1, dtype=int)
-        self.shares = [slice(*each) for each in pairwise(ends)]
-        self.observations, infos = self.envs.reset(seed=flags.seed * flags.games + mine.start)
-        self.masks = infos["action_mask"]  # with copy=False, each step writes into both
-        self.read()
-
-    def read(self):
-        """Write the rows of all positions and moves, in threads: compiled code needs no lock."""
-        rows, moves, masks = (each.numpy() for each in self.host.values())
-
-        def read_share(share):
-            masks[share] = self.masks[share]
-            rows_of(self.observations[share], RULES, rows[share])
-            move_rows_of(self.observations[share], masks[share], RULES, moves[share])
-
-        list((self.pool.map if len(self.shares) > 1 else map)(read_share, self.shares))
-
-    def play(self, network, half):
-        """Move in each game ``steps`` times; returns the values of the positions after that."""
-        with torch.cuda.stream(self.stream), torch.no_grad(), half():
-            clock = time.perf_counter()
-            for step in range(len(self.rewards)):
-                kept = {name: each[step] for name, each in self.kept.items()}
-                for name, each in self.host.items():
-                    kept[name].copy_(each, non_blocking=True)
-                scores, kept["values"][:] = network.score_rows(*(kept[name] for name in self.host))
-                # The highest of log-odds plus Gumbel noise is a draw from the policy. The noise is
-                # finite, so no illegal move is drawn: its score is -1e8.
-                noise = torch.rand_like(scores).clamp_(1e-30, 1 - 1e-7).log_().neg_().log_()
-                actions = kept["actions"].copy_((scores - noise).argmax(dim=1))
-                logs = torch.log_softmax(scores, dim=1)
-                kept["before"].copy_(logs.gather(1, actions[:, None]).squeeze(1))
-                actions = actions.cpu().numpy()  # waits for the device
-                clock = self.note("choosing", clock)
-                self.observations, rewards, terminated, truncated, infos = self.envs.step(actions)
-                # A game that ends is dealt again in the same step. The move limit ends it, too: no
-                # value is added for moves that it might still have had.
-                self.rewards[step], self.ended[step] = rewards, terminated | truncated
-                if "final_info" in infos:
-                    self.won.append(infos["final_info"]["won"][infos["_final_info"]])
-                clock = self.note("games", clock)
-                self.read()
-                clock = self.note("rows", clock)
-            return network.score_rows(*self.host.values())[1]
-
-    def note(self, part, since):
-        """Add the time that has passed to a part of it; returns the time now."""
-        now = time.perf_counter()
-        self.seconds[part] += now - since
-        return now
-
-
-def advantages(rewards, live, values, following, flags):
-    """Generalized advantage estimation (Schulman et al. 2016); nothing passes the end of a game."""
-    gains, gain = torch.zeros_like(values), torch.zeros_like(following)
-    for step in reversed(range(flags.steps)):
-        error = rewards[step] + flags.gamma * live[step] * following - values[step]
-        gain = error + flags.gamma * flags.gae_lambda * live[step] * gain
-        gains[step], following = gain, values[step]
-    return gains
-
-
-def loss_of(network, batch, flags, entropy_weight):
-    """The loss, and parts of it for the curve."""
-    # The masks of the rollout are used again: without them, the ratio would compare probabilities
-    # over two different sets of moves.
-    scores, values = network.score_rows(batch["rows"], batch["moves"], batch["masks"])
-    logs = torch.log_softmax(scores, dim=1)
-    change = logs.gather(1, batch["actions"][:, None]).squeeze(1) - batch["before"]
-    ratio, gains = change.exp(), batch["gains"]
-    gains = (gains - gains.mean()) / (gains.std() + 1e-8)
-    clipped = ratio.clamp(1 - flags.clip, 1 + flags.clip)
-    policy = -torch.min(gains * ratio, gains * clipped).mean()
-    value = (batch["values"] - values).square().mean()
-    entropy = -(torch.softmax(scores, dim=1) * logs).sum(dim=1).mean()
-    loss = policy + flags.value * value - entropy_weight * entropy
-    return loss, torch.stack([policy, value, entropy, (ratio - 1 - change).mean()]).detach()
-
-
-def train(flags, device):
-    """Train a network; returns it, and what its card says of the training."""
-    torch.manual_seed(flags.seed)
-    torch.set_num_threads(flags.threads)
-    cuda = device.type == "cuda"
-    # Without a cache: the threads of the batches would share it before it is written.
-    half = partial(torch.autocast, "cuda", torch.bfloat16, cuda and flags.bf16, cache_enabled=False)
-    wait = torch.cuda.synchronize if cuda else lambda: None
-    count, shape = gym.make_vec(ID).single_action_space.n, (flags.steps, flags.games)
-    kept = {  # what a rollout leaves, on the device
-        "rows": torch.zeros(*shape, MOST_ROWS, dtype=torch.int16, device=device),
-        "moves": torch.zeros(*shape, count, 4, dtype=torch.int16, device=device),
-        "masks": torch.zeros(*shape, count, dtype=torch.bool, device=device),
-        "actions": torch.zeros(shape, dtype=torch.long, device=device),
-        **{name: torch.zeros(shape, device=device) for name in ("before", "values")},
-    }
-    pool, players = ThreadPoolExecutor(flags.threads), ThreadPoolExecutor(flags.batches)
-    won = []  # of the games that ended since the last report
-    batches = [Batch(flags, number, kept, won, pool) for number in range(flags.batches)]
-    network = MoveNetwork(RULES, flags.layers).to(device)
-    optimizer = torch.optim.Adam(network.parameters(), betas=(0.9, 0.99), eps=1e-5, fused=True)
-    writer = SummaryWriter(flags.out.expanduser())
-    drawn = (flags.out.expanduser() / "curve.csv").open("w")  # for `four-seasons report`
-    print("steps,win_rate", file=drawn)
-    done, moves, learning, start = 0.0, 0, 0.0, time.perf_counter()
-    since, reported = start, 0
-    while done < 1:
-        optimizer.param_groups[0]["lr"] = flags.learning_rate * max(1 - done, 0.03)
-        entropy_weight = flags.entropy * max(1 - done, 0.1)
-
-        # Play. Each batch has a thread: while one waits for the device, another plays.
-        wait()
-        following = torch.cat(list(players.map(lambda batch: batch.play(network, half), batches)))
-        wait()
-
-        # Learn.
-        clock = time.perf_counter()
-        rewards = torch.from_numpy(np.concatenate([each.rewards for each in batches], 1))
-        live = torch.from_numpy(~np.concatenate([each.ended for each in batches], 1)).float()
-        gains = advantages(rewards.to(device), live.to(device), kept["values"], following, flags)
-        data = kept | {"gains": gains, "values": gains + kept["values"]}  # what values should be
-        data = {name: each.flatten(0, 1) for name, each in data.items()}
-        for _ in range(flags.epochs):
-            for rows in torch.randperm(gains.numel(), device=device).split(flags.minibatch):
-                with half():
-                    sample = {name: each.index_select(0, rows) for name, each in data.items()}
-                    loss, parts = loss_of(network, sample, flags, entropy_weight)
-                optimizer.zero_grad()
-                loss.backward()
-                nn.utils.clip_grad_norm_(network.parameters(), flags.max_norm)
-                optimizer.step()
-        parts = parts.tolist()  # of the last minibatch; waits for the device
-        now = time.perf_counter()
-        learning += now - clock
-
-        # Report, every few seconds.
-        moves += gains.numel()
-        done = max(moves / flags.moves, (now - start) / flags.seconds)
-        if done >= 1 or now > since + 2:
-            games = np.concatenate([np.zeros(0), *won])
-            share, speed = games.mean() if len(games) else 0.0, (moves - reported) / (now - since)
-            print(f"{moves:13,} moves, {speed:9,.0f} per second; {share:.1%} of {len(games)} won")
-            curve = ("policy", "value", "entropy", "divergence", "won", "moves_per_second")
-            for name, each in zip(curve, (*parts, share, speed), strict=True):
-                writer.add_scalar(name, each, moves)
-            print(f"{moves},{share if len(games) else ''}", file=drawn, flush=True)
-            since, reported = now, moves
-            won.clear()
-    writer.close()
-    drawn.close()
-    wall = time.perf_counter() - start
-    spent = np.mean([list(each.seconds.values()) for each in batches], axis=0) / wall
-    shares = ", ".join(f"{each:.0%} {name}" for name, each in zip(PARTS, spent, strict=True))
-    print(f"{moves / wall:,.0f} moves per second; time: {shares}, {learning / wall:.0%} learning")
-    return network, {"seed": flags.seed, "steps": moves, "seconds": round(wall, 1)}
-
-
-def main(flags):
-    """Train a policy, save it, and play each validation deal with its most likely moves."""
-    found = torch.accelerator.current_accelerator() if torch.accelerator.is_available() else "cpu"
-    network, about = train(flags, torch.device(found if flags.device == "auto" else flags.device))
-    weights = {name: each.cpu().numpy() for name, each in network.state_dict().items()}
-    card = PolicyCard("maskable_ppo", rules_fields(RULES), **GAME, layers=list(flags.layers))
-    card.training = about
-    save_policy(flags.out / "policy", card, weights)
+    def forward(self, x, mask):
+        """The logits of moves, -1e8 for illegal ones, and the values; NumPy arrays will do."""
+        return super().forward(torch.as_tensor(x), torch.as_tensor(mask).bool())
 
     @torch.no_grad()
-    def policy(observations, masks):
-        scores, _ = network(torch.as_tensor(observations), torch.as_tensor(masks).bool())
-        return scores.argmax(dim=1).cpu()
+    def get_value(self, x, mask):
+        """The values, without gradients: they are targets."""
+        return self(x, mask)[1]
 
-    result = evaluate(gym.make_vec(ID, num_envs=flags.deals, **GAME), policy)
+    def get_action_and_value(self, x, mask, action=None):
+        """Moves (drawn, unless given), their log-probabilities, the entropies, and the values."""
+        logits, value = self(x, mask)
+        logprobs = torch.log_softmax(logits, dim=1)
+        probs = logprobs.exp()  # 0 for illegal moves, so none is ever drawn
+        if action is None:
+            action = probs.multinomial(1).squeeze(1)
+        chosen = logprobs.gather(1, action[:, None]).squeeze(1)
+        return action, chosen, -(probs * logprobs).sum(dim=1), value
+
+
+def main(args):
+    """Train, save and evaluate."""
+    torch.manual_seed(args.seed)
+    torch.set_num_threads(1)  # the layers are too small for several
+    best = torch.accelerator.current_accelerator(check_available=True) or "cpu"
+    device = torch.device(best if args.device == "auto" else args.device)
+    writer = SummaryWriter(out := args.out.expanduser())  # makes the folder, too
+    curve = (out / "curve.csv").open("w")  # for `four-seasons report`
+    print("steps,win_rate", file=curve)
+
+    limits = {"max_moves": args.max_moves, "illegal": "raise"}  # a mask that gets lost is an error
+    envs = gym.make_vec(ID, num_envs=args.num_envs, **GAME, **limits)
+    agent = Agent(RULES, args.layers).to(device)
+    optimizer = optim.Adam(agent.parameters(), args.learning_rate, eps=1e-5, fused=True)
+
+    # Storage of a rollout. Positions and masks stay on the CPU, where the network prepares them.
+    shape = (args.num_steps, args.num_envs)
+    obs = torch.zeros((*shape, *envs.single_observation_space.shape), dtype=torch.uint8)
+    masks = torch.zeros((*shape, envs.single_action_space.n), dtype=torch.bool)
+    actions = torch.zeros(shape, dtype=torch.long, device=device)
+    logprobs, rewards, dones, values = torch.zeros((4, *shape), device=device)
+
+    # Game i plays the deals of seed + i. So trainings with different seeds share no deal.
+    next_obs, infos = envs.reset(seed=args.seed * args.num_envs)
+    next_done = torch.zeros(args.num_envs, device=device)
+    wins = deque(maxlen=1000)  # whether each of the last games was won
+    batch_size = args.num_envs * args.num_steps
+    num_iterations = args.total_timesteps // batch_size
+    global_step, start_time = 0, time.time()
+
+    for iteration in range(num_iterations):
+        if args.anneal_lr:
+            optimizer.param_groups[0]["lr"] = args.learning_rate * (1 - iteration / num_iterations)
+
+        # Play some moves in all games, drawn from the policy.
+        for step in range(args.num_steps):
+            global_step += args.num_envs
+            obs[step], masks[step] = map(torch.as_tensor, (next_obs, infos["action_mask"]))
+            dones[step] = next_done  # whether this position is the first of an episode
+            with torch.no_grad():
+                action, logprob, _, value = agent.get_action_and_value(obs[step], masks[step])
+            actions[step], logprobs[step], values[step] = action, logprob, value
+            next_obs, reward, terminated, truncated, infos = envs.step(action.cpu().numpy())
+            rewards[step] = torch.as_tensor(reward, dtype=torch.float32)
+            next_done = torch.as_tensor(terminated | truncated).to(rewards)
+            if "final_info" in infos:
+                wins.extend(infos["final_info"]["won"][infos["_final_info"]])
+            # A truncated game could go on: the value of its last position stands for the rest.
+            # `next_obs` does not show this position: the next game has been dealt already.
+            if truncated.any():
+                final_mask = infos["final_info"]["action_mask"][truncated]
+                rest = agent.get_value(infos["final_obs"][truncated], final_mask)
+                rewards[step, torch.as_tensor(truncated, device=device)] += args.gamma * rest
+
+        # Estimate the advantages, from the last move to the first. Nothing passes an episode's end.
+        next_value = agent.get_value(next_obs, infos["action_mask"])
+        nextvalues = torch.cat([values[1:], next_value[None]])
+        discounts = args.gamma * (1 - torch.cat([dones[1:], next_done[None]]))  # 0 at an end
+        deltas = rewards + discounts * nextvalues - values  # how far each move beats its value
+        advantages, lastgaelam = torch.zeros_like(rewards), 0
+        for t in reversed(range(args.num_steps)):
+            advantages[t] = lastgaelam = deltas[t] + discounts[t] * args.gae_lambda * lastgaelam
+        returns = advantages + values  # what the values should have been
+
+        # Learn from the moves in random order. The masks are those of the rollout: with others,
+        # the ratio would compare probabilities over different sets of moves.
+        batch = [x.flatten(0, 1) for x in (obs, masks, actions, logprobs, advantages, returns)]
+        for _ in range(args.update_epochs):
+            for mb_inds in torch.randperm(batch_size).split(batch_size // args.num_minibatches):
+                *mb_moves, mb_logprobs, mb_advantages, mb_returns = (x[mb_inds] for x in batch)
+                _, newlogprob, entropy, newvalue = agent.get_action_and_value(*mb_moves)
+                ratio = (newlogprob - mb_logprobs).exp()  # above 1: the move is now more likely
+                approx_kl = (ratio - 1 - ratio.log()).mean().detach()  # how far the policy moved
+                if args.norm_adv:
+                    mb_advantages -= mb_advantages.mean()
+                    mb_advantages /= mb_advantages.std() + 1e-8
+                # Better moves become more likely; a ratio outside of the clip range gains no more.
+                clipped = ratio.clamp(1 - args.clip_coef, 1 + args.clip_coef)
+                pg_loss = -torch.min(mb_advantages * ratio, mb_advantages * clipped).mean()
+                v_loss = (newvalue - mb_returns).square().mean()
+                loss = pg_loss + args.vf_coef * v_loss - args.ent_coef * entropy.mean()
+                optimizer.zero_grad()
+                loss.backward()
+                nn.utils.clip_grad_norm_(agent.parameters(), args.max_grad_norm)
+                optimizer.step()
+            if args.target_kl is not None and approx_kl > args.target_kl:
+                break
+
+        # Report the share of games won, and the losses of the last minibatch.
+        won, sps = sum(wins) / max(len(wins), 1), global_step / (time.time() - start_time)
+        print(f"{global_step:,} moves, {sps:,.0f} per second: {won:.1%} of the last games won")
+        print(f"{global_step},{won}", file=curve, flush=True)
+        charts = {"win_rate": won, "SPS": sps, "policy_loss": pg_loss, "value_loss": v_loss}
+        charts |= {"entropy": entropy.mean(), "approx_kl": approx_kl}
+        for name, scalar in charts.items():
+            writer.add_scalar(f"charts/{name}", scalar, global_step)
+    writer.close()
+    curve.close()
+
+    # Save the policy, for `four-seasons compare`.
+    card = PolicyCard("maskable_ppo", rules_fields(RULES), **GAME, layers=list(args.layers))
+    card.training = {"seed": args.seed, "steps": global_step}
+    weights = {name: each.cpu().numpy() for name, each in agent.state_dict().items()}
+    save_policy(out / "policy", card, weights)
+
+    # Play each validation deal with the most likely moves.
+    @torch.no_grad()
+    def policy(observations, action_masks):
+        return agent(observations, action_masks)[0].argmax(dim=1).cpu()
+
+    result = evaluate(gym.make_vec(ID, num_envs=args.eval_deals, **GAME), policy)
     assert result.illegal == 0
-    print(json.dumps({"environment": ID, "steps": about["steps"], **result._asdict()}))
+    print(json.dumps({"environment": ID, "steps": global_step, **result._asdict()}))
 
 
 if __name__ == "__main__":
-    main(tyro.cli(Flags))
+    main(tyro.cli(Args))
