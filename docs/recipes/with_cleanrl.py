@@ -64,7 +64,7 @@ class Agent(MoveNetwork):
         """Moves (drawn, unless given), their log-probabilities, the entropies, and the values."""
         logits, value = self(x, mask)
         logprobs = torch.log_softmax(logits, dim=1)
-        probs = logprobs.exp()  # 0 for illegal moves, so none is ever drawn
+        probs = torch.softmax(logits, dim=1)  # 0 for illegal moves: none of them is ever drawn
         if action is None:
             action = probs.multinomial(1).squeeze(1)
         chosen = logprobs.gather(1, action[:, None]).squeeze(1)

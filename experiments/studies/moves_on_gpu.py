@@ -151,7 +151,7 @@ def loss_of(network: MoveNetwork, batch: dict[str, Tensor], entropy_weight: floa
     clipped = ratio.clamp(1 - CLIP, 1 + CLIP)
     policy = -torch.min(gains * ratio, gains * clipped).mean()
     value = (batch["values"] - values).square().mean()
-    entropy = -(logs.exp() * logs).sum(dim=1).mean()
+    entropy = -(torch.softmax(scores, dim=1) * logs).sum(dim=1).mean()
     return policy + VALUE_WEIGHT * value - entropy_weight * entropy
 
 
