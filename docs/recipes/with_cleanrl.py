@@ -12,8 +12,8 @@ import tyro
 from torch import nn, optim
 from torch.utils.tensorboard import SummaryWriter
 
-from four_seasons_env.agents.network.places import MoveNetwork
-from four_seasons_env.agents.policy_files import PolicyCard, rules_fields, save_policy
+from four_seasons_env.agents import MoveNetwork, PolicyCard, save_policy
+from four_seasons_env.agents.policy_files import rules_fields
 from four_seasons_env.evaluation import evaluate
 from four_seasons_env.rules import get_rules
 
