@@ -1,4 +1,7 @@
-"""Checks of arguments. An error names the argument and the nearest valid choice."""
+"""Checks of arguments. An error names the argument and the nearest valid choice.
+
+A wrong type is a `TypeError` (here a `WrongType`), a wrong value a `ValueError`.
+"""
 
 from __future__ import annotations
 
@@ -18,6 +21,10 @@ T = TypeVar("T")
 _INT64 = np.dtype(np.int64)
 
 
+class WrongType(TypeError, ValueError):
+    """An argument of a wrong type; a ValueError, too, as some of these errors have been."""
+
+
 def nearest(word: str, known: Iterable[str]) -> str:
     """A hint for an error message: the nearest known word, and all of them."""
     names = {name.casefold(): name for name in known}
@@ -34,27 +41,27 @@ def whole_number(name: str, value: Any) -> int:
         value: its value.
 
     Raises:
-        TypeError: for anything else, including an array with one element, which may have been meant
+        WrongType: for anything else, including an array with one element, which may have been meant
             for several games.
     """
     if isinstance(value, np.ndarray):
         if value.ndim:
             hint = ": take its one element with .item()" if value.size == 1 else ""
-            raise TypeError(f"{name} must be an integer, not an array of shape {value.shape}{hint}")
+            raise WrongType(f"{name} must be an integer, not an array of shape {value.shape}{hint}")
         value = value[()]
     if isinstance(value, (bool, np.bool_)):
-        raise TypeError(f"{name} must be an integer, not {value!r}: did you mean {int(value)}?")
+        raise WrongType(f"{name} must be an integer, not {value!r}: did you mean {int(value)}?")
     try:
         return int(value.__index__())
     except (AttributeError, TypeError):
-        raise TypeError(f"{name} must be an integer, not {reprlib.repr(value)}") from None
+        raise WrongType(f"{name} must be an integer, not {reprlib.repr(value)}") from None
 
 
 def check_number(name: str, value: Any, count: int) -> int:
     """The number of one of several things, 0 to ``count`` - 1, as an int.
 
     Raises:
-        TypeError: if it is not an integer; see `whole_number`.
+        WrongType: if it is not an integer; see `whole_number`.
         ValueError: if it is out of range.
     """
     number = whole_number(name, value)
@@ -72,13 +79,15 @@ def check_positive(name: str, value: Any, largest: int = 2**63 - 1) -> int:
         largest: its largest value. Compiled code holds no integer above the default.
 
     Raises:
-        ValueError: if it is not a positive integer, or too large.
+        WrongType: if it is not an integer; see `whole_number`.
+        ValueError: if it is not positive, or too large.
     """
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
-        raise ValueError(f"{name} must be a positive integer, not {value!r}")
-    if value > largest:
-        raise ValueError(f"{name} must be {largest:,} or less, not {int(value):,}")
-    return int(value)
+    number = whole_number(name, value)
+    if number < 1:
+        raise ValueError(f"{name} must be a positive integer, not {number}")
+    if number > largest:
+        raise ValueError(f"{name} must be {largest:,} or less, not {number:,}")
+    return number
 
 
 def check_limits(seconds: Any, **counts: Any) -> None:
@@ -86,14 +95,14 @@ def check_limits(seconds: Any, **counts: Any) -> None:
 
     Raises:
         ValueError: for a limit that is not positive.
-        TypeError: for a limit that is not a number, or a count that is not an integer.
+        WrongType: for a limit that is not a number, or a count that is not an integer.
     """
     for name, limit in counts.items():
         if limit is not None:
-            check_positive(name, whole_number(name, limit))
+            check_positive(name, limit)
     if seconds is not None:
         if isinstance(seconds, bool) or not isinstance(seconds, (int, float, np.number)):
-            raise TypeError(f"seconds must be a number, not {seconds!r}")
+            raise WrongType(f"seconds must be a number, not {seconds!r}")
         if not seconds > 0:
             raise ValueError(f"seconds must be more than 0, not {seconds!r}")
 
@@ -110,13 +119,13 @@ def check_integers(name: str, values: Any, count: int) -> NDArray[np.int64]:
         A contiguous int64 array of shape (count,): ``values`` itself if it is one.
 
     Raises:
-        TypeError: for floats and bools, which a cast would change without a word.
+        WrongType: for floats and bools, which a cast would change without a word.
         ValueError: for another shape.
     """
     array = np.asarray(values)
     kept = array.dtype == _INT64 and array.flags.carray
     if not (kept or array.dtype.kind in "iu" or not array.size):  # [] is an array of floats
-        raise TypeError(f"{name} must be integers, not {array.dtype}")
+        raise WrongType(f"{name} must be integers, not {array.dtype}")
     if array.shape != (count,):
         raise ValueError(f"{name} must be of shape ({count},), not of shape {array.shape}")
     return array if kept else np.array(array, _INT64)
@@ -127,13 +136,25 @@ def is_a(value: Any, kind: type[T]) -> TypeGuard[T]:
     return isinstance(value, kind) or str(kind) in map(str, type(value).__mro__)
 
 
+def check_type(name: str, value: Any, kind: type[T]) -> T:
+    """An argument's value, if it is of a type (see `is_a`).
+
+    Raises:
+        WrongType: if it is not.
+    """
+    if not is_a(value, kind):
+        home = ".".join(each for each in kind.__module__.split(".") if not each.startswith("_"))
+        raise WrongType(f"{name} must be a {home}.{kind.__name__}, not {reprlib.repr(value)}")
+    return value
+
+
 def check_choice(name: str, value: T, choices: tuple[T, ...]) -> T:
     """An argument's value, if it is one of its choices.
 
     Raises:
         ValueError: if it is not, with the nearest choice.
     """
-    if value not in choices:
+    if isinstance(value, np.ndarray) or value not in choices:
         known = [str(choice) for choice in choices]
         raise ValueError(f"unknown {name} {value!r}: {nearest(str(value), known)}")
     return value

@@ -14,7 +14,7 @@ import gymnasium as gym
 import numpy as np
 from numpy.typing import NDArray
 
-from four_seasons_env.arguments import check_integers
+from four_seasons_env.arguments import check_integers, check_type, whole_number
 
 Chooser = Callable[[Any, NDArray[np.int8]], Any]
 """A function of observations of n games and masks of shape (n, A) that returns n actions."""
@@ -59,7 +59,8 @@ def evaluate(
         TypeError: for actions that are not integers.
         ValueError: for actions that are not n numbers in range, or a negative deal.
     """
-    count = envs.num_envs
+    check_type("envs", envs, gym.vector.VectorEnv)
+    count, deal = envs.num_envs, whole_number("deal", deal)
     observations, infos = envs.reset(options={"deal": [deal + i for i in range(count)]})
     # With "Disabled", games that have ended are reset here; otherwise the environment does it.
     by_hand = envs.metadata.get("autoreset_mode") is gym.vector.AutoresetMode.DISABLED

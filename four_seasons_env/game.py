@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import reprlib
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from four_seasons_env.arguments import is_a
+from four_seasons_env.arguments import check_type
 from four_seasons_env.engine import kernel
 from four_seasons_env.engine.deals import CARD_TEXTS, NO_CARD, SUITS, check_deal, parse_deck
 from four_seasons_env.engine.hashing import public_key
@@ -420,6 +419,7 @@ class Game:
             >>> other.key() == game.key()  # the same for the player
             True
         """
+        check_type("rng", rng, np.random.Generator)
         seeds = rng.integers(0, 2**63, 1, np.uint64)
         shuffled = kernel.public_copy(self._record, self._rule, seeds)
         return Game.from_own_record(shuffled[0], self.rules)
@@ -488,8 +488,6 @@ def check_game(game: Any) -> Game:
     """An argument that is a game.
 
     Raises:
-        TypeError: if it is not.
+        WrongType: if it is not.
     """
-    if not is_a(game, Game):
-        raise TypeError(f"game must be a four_seasons_env.Game, not {reprlib.repr(game)}")
-    return game
+    return check_type("game", game, Game)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, cast, overload
+from collections.abc import Iterable, Sequence
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from four_seasons_env.arguments import check_choice, check_integers, check_positive, is_a
+from four_seasons_env.arguments import check_choice, check_integers, check_positive, check_type
 from four_seasons_env.engine import kernel
 from four_seasons_env.engine.deals import TRAIN_FROM, read_deals
 from four_seasons_env.engine.moves import all_moves
@@ -64,7 +64,7 @@ class Games:
             TypeError: if one is not a `Game`.
         """
         check_positive("copies", copies)
-        several = [games] if is_a(games, Game) else list(cast("Sequence[Game]", games))
+        several = list(games) if isinstance(games, Iterable) else [games]
         if len({check_game(game).rules for game in several}) != 1:
             raise ValueError("the games must be one or more of the same rule set")
         records = np.concatenate([game.record for game in several])
@@ -202,6 +202,7 @@ class Games:
 
     def reshuffle(self, rng: np.random.Generator) -> None:
         """Put the unseen cards of each game in another order; see `Game.reshuffled`."""
+        check_type("rng", rng, np.random.Generator)
         seeds = rng.integers(0, 2**63, len(self), np.uint64)
         self._records = kernel.public_copy(self._records, self._rule, seeds)
 
@@ -220,6 +221,7 @@ class Games:
             TypeError: for a player that cannot play in compiled code.
             ValueError: for a player of other rules, or moves that are not a positive integer.
         """
+        check_type("rng", rng, np.random.Generator)
         check_positive("max_moves", max_moves)
         play_out = getattr(player, "play_out", None)
         if play_out is None:

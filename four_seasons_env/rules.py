@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from four_seasons_env.arguments import check_choice, is_a, nearest
+from four_seasons_env.arguments import WrongType, check_choice, is_a, nearest, whole_number
 
 BASE_FROM = ("sixth", "first", "one_per_suit", "aces")
 OPENINGS = ("fixed", "as_dealt", "empty")
@@ -108,11 +108,11 @@ class Rules:  # noqa: PLW1641 (the dataclass has a hash)
             check_choice(field, getattr(self, field), choices)
         for field, (low, high) in RANGES.items():
             value = getattr(self, field)
-            if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
+            if not low <= whole_number(field, value) <= high:
                 raise ValueError(f"{field} must be an integer from {low} to {high}, not {value!r}")
         for field in ("runs", "reserve", "limited_redeal", "worrying_back"):
             if not isinstance(getattr(self, field), bool):
-                raise ValueError(f"{field} must be True or False, not {getattr(self, field)!r}")
+                raise WrongType(f"{field} must be True or False, not {getattr(self, field)!r}")
         for field, value, other, needed, why in _NEEDS:
             given = getattr(self, other)
             if getattr(self, field) == value and given not in needed:
@@ -353,7 +353,7 @@ def get_rules(rules: str | Rules | Mapping[str, Any]) -> Rules:
     if isinstance(rules, Mapping):
         return Rules().replace(**{"name": Rules.name, **rules})
     if not isinstance(rules, str):
-        raise TypeError(f"rules must be a name or a Rules, not {rules!r}")
+        raise WrongType(f"rules must be a name or a Rules, not {rules!r}")
     if "(" in rules or ")" in rules:
         name, _, changes = rules.rpartition("(")
         read = _read_changes(rules, changes.strip())

@@ -18,7 +18,7 @@ from gymnasium.utils import RecordConstructorArgs
 from gymnasium.vector.utils import batch_space
 from numpy.typing import DTypeLike
 
-from four_seasons_env.arguments import check_choice, nearest
+from four_seasons_env.arguments import check_choice, check_type, nearest
 
 MASK_KEYS = {
     "gymnasium": ("observation", "action_mask"),
@@ -49,6 +49,7 @@ class _MaskJoining(RecordConstructorArgs):
                     f"unknown library {keys!r}: {nearest(keys, MASK_KEYS)}, or a pair of keys"
                 )
             keys = MASK_KEYS[keys]
+        check_type("keys", keys, Sequence)  # type: ignore[type-abstract]
         if len(keys) != 2 or len(set(keys)) != 2 or not all(isinstance(key, str) for key in keys):
             raise ValueError(f"keys must be two different names, not {keys!r}")
         self._keys, self._dtype = (keys[0], keys[1]), np.dtype(dtype)

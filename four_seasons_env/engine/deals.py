@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from four_seasons_env.arguments import whole_number
+from four_seasons_env.arguments import WrongType, whole_number
 from four_seasons_env.engine.jit import jit
 
 RANKS = "A23456789TJQK"
@@ -163,10 +163,7 @@ def next_deal(streams, i):
 
 
 def _check_bits(name: str, value: int, bits: int) -> int:
-    try:
-        number = whole_number(name, value)
-    except TypeError as error:
-        raise ValueError(str(error)) from None
+    number = whole_number(name, value)
     if not 0 <= number < 2**bits:
         raise ValueError(f"{name} must be 0 to 2^{bits} - 1, not {number}")
     return number
@@ -201,7 +198,7 @@ def read_deals(deals: Any) -> range | NDArray[np.int64]:
     listed = deals if isinstance(deals, Sequence) else np.asarray(deals)
     if isinstance(listed, (str, bytes)) or (isinstance(listed, np.ndarray) and listed.ndim != 1):
         hint = ": pass list(deals)" if isinstance(deals, Iterator) else ""
-        raise ValueError(
+        raise WrongType(
             "deals must be a range, a list or an array of numbers, such as "
             f"range(2**32, 2**32 + 100), not {reprlib.repr(deals)}{hint}"
         )

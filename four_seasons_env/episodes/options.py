@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from four_seasons_env.arguments import nearest
+from four_seasons_env.arguments import WrongType, nearest
 from four_seasons_env.engine.deals import check_seed, deck_text, parse_deck
 from four_seasons_env.game import Game, check_game
 from four_seasons_env.games import Games
@@ -41,7 +41,7 @@ def read_options(
         TypeError: if the options are not a dictionary, or a game is not a `Game`.
     """
     if options is not None and not isinstance(options, Mapping):
-        raise TypeError(f"options must be {{'deal': 17}} or {{'deck': text}}, not {options!r}")
+        raise WrongType(f"options must be {{'deal': 17}} or {{'deck': text}}, not {options!r}")
     # 1. Which option says what to play?
     given = options or {}
     known = OPTIONS if count is None else (*OPTIONS, RESET_MASK)
@@ -125,11 +125,13 @@ def check_reset_mask(mask: Any, count: int) -> NDArray[np.bool_]:
     """The games to reset, as a bool array of shape (n,).
 
     Raises:
-        ValueError: if the mask has another shape or dtype, or selects no game.
+        WrongType: if the mask has another dtype.
+        ValueError: if it has another shape, or selects no game.
     """
     chosen = np.asarray(mask)
     if chosen.dtype != np.bool_ or chosen.shape != (count,):
-        raise ValueError(
+        kind = ValueError if chosen.dtype == np.bool_ else WrongType
+        raise kind(
             f"reset_mask must be a bool array of shape ({count},), not {chosen.dtype} of shape "
             f"{chosen.shape}"
         )

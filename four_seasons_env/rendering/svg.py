@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from html import escape
 
-from four_seasons_env.arguments import names_nearest
+from four_seasons_env.arguments import check_positive, names_nearest
 from four_seasons_env.engine.deals import RANKS, SUITS
 from four_seasons_env.rendering.cards import (
     ARROW,
@@ -220,8 +220,8 @@ def draw_parts(
     Drawings of one game share most of their parts.
     """
     # 1. The size: of the table, with the list of unseen cards below it.
-    if width is not None and width < 1:
-        raise ValueError(f"width must be 1 pixel or more, not {width}")
+    if width is not None:
+        check_positive("width", width)
     drawing = _Drawing(position, layout([len(pile) for pile in position.tableau], compact))
     units = drawing.table.width, drawing.table.height + (_LIST_HEIGHT if unseen else 0)
     pixels = units if width is None else (width, round(width * units[1] / units[0]))

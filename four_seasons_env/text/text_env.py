@@ -10,7 +10,7 @@ import gymnasium as gym
 import numpy as np
 from gymnasium.spaces import Text
 
-from four_seasons_env.arguments import check_choice, check_positive, names_nearest
+from four_seasons_env.arguments import WrongType, check_choice, check_positive, names_nearest
 from four_seasons_env.engine.deals import check_seed
 from four_seasons_env.engine.masks import MASKS
 from four_seasons_env.engine.moves import all_moves, find_move
@@ -249,7 +249,7 @@ class FourSeasonsTextEnv(LimitInSpec, gym.Env[str, str]):
         if not self._running:
             raise gym.error.ResetNeeded("no episode is running: call reset() first")
         if not isinstance(action, str):
-            raise TypeError(f"a reply must be text, not {type(action).__name__}")
+            raise WrongType(f"a reply must be text, not {type(action).__name__}")
         # 1. Read the reply: several moves, or one number (several are one wrong word).
         self._transcript.append({"role": "assistant", "content": action})
         self._replies += 1

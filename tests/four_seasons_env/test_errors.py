@@ -20,6 +20,7 @@ from four_seasons_env.engine.deals import DeckError, card_code, check_deal, pars
 from four_seasons_env.engine.moves import find_move
 from four_seasons_env.engine.validation import InvalidGame
 from four_seasons_env.env import FourSeasonsEnv
+from four_seasons_env.evaluation import evaluate
 from four_seasons_env.next_deal import FourSeasonsNextDealEnv, FourSeasonsNextDealVectorEnv
 from four_seasons_env.records import RecordError, parse_record
 from four_seasons_env.rendering.picture import paint, save_picture
@@ -54,7 +55,7 @@ ENVIRONMENTS: list[tuple[Callable[..., Any], list[Row]]] = [
             ({"render_mode": "ascii"}, ValueError, "unknown render_mode 'ascii': did you mean 'an"),
             ({"mask": "distinctive"}, ValueError, "unknown mask 'distinctive': did you mean 'dis"),
             ({"reward": "foundaton"}, ValueError, "did you mean 'foundation'"),
-            ({"max_moves": 2.0}, ValueError, r"max_moves must be a positive integer, not 2\.0"),
+            ({"max_moves": 2.0}, TypeError, r"max_moves must be an integer, not 2\.0"),
             ({"max_moves": 2**63}, ValueError, "max_moves must be 9,223,372,036,854,775,807 or le"),
             ({"allow_test_deals": "yes"}, ValueError, "unknown allow_test_deals 'yes'"),
             ({"deals": []}, ValueError, "deals must name one deal or more"),
@@ -73,7 +74,7 @@ ENVIRONMENTS: list[tuple[Callable[..., Any], list[Row]]] = [
             ({"autoreset_mode": "NextSteps"}, ValueError, "'NextSteps': did you mean 'NextStep'"),
             ({"num_envs": 0}, ValueError, "^num_envs must be a positive integer, not 0$"),
             ({"num_envs": 2**62}, ValueError, "^num_envs must be 2,147,483,647 or less, not"),
-            ({"num_threads": True}, ValueError, "num_threads must be a positive integer, not True"),
+            ({"num_threads": True}, TypeError, "num_threads must be an integer, not True: did"),
         ],
     ),
     (
@@ -103,6 +104,7 @@ ENVIRONMENTS: list[tuple[Callable[..., Any], list[Row]]] = [
         [
             ({"keys": "rlib"}, ValueError, "unknown library 'rlib': did you mean 'rllib'"),
             ({"keys": ("a", "a")}, ValueError, "two different names"),
+            ({"keys": 2}, TypeError, "keys must be a collections.abc.Sequence, not 2"),
             ({"flatten": "no"}, ValueError, "unknown flatten 'no': known: True, False"),
         ],
     ),
@@ -166,7 +168,7 @@ TEXTS: list[tuple[Callable[..., Any], list[Row]]] = [
             ({"ranks": 3}, ValueError, "ranks must be an integer from 4 to 13, not 3"),
             ({"redeals": 3}, ValueError, "from 0 to 2"),
             ({"base_from": "sixht"}, ValueError, "unknown base_from 'sixht': did you mean 'sixth'"),
-            ({"runs": 1}, ValueError, "runs must be True or False, not 1"),
+            ({"runs": 1}, TypeError, "runs must be True or False, not 1"),
             ({"opening": "as_dealt"}, ValueError, "as_dealt.* use base_from='first'"),
             ({"base_from": "one_per_suit"}, ValueError, "use build='none'"),
             (
@@ -200,7 +202,7 @@ TEXTS: list[tuple[Callable[..., Any], list[Row]]] = [
             ("czarena(piles=4)", ValueError, "unknown rules 'czarena': did you mean 'czarina'"),
             ("czarina(pile=4)", ValueError, "unknown field 'pile' in .*: did you mean 'piles'"),
             ("czarina(name=mine)", ValueError, "unknown field 'name'"),
-            ("czarina(piles=four)", ValueError, "must be an integer from 1 to 12, not 'four'"),
+            ("czarina(piles=four)", TypeError, "piles must be an integer, not 'four'"),
             ("czarina(piles=4", ValueError, "write each field once"),
             ("czarina)", ValueError, "write each field once"),
             ("czarina(piles=4,piles=4)", ValueError, "write each field once"),
@@ -269,7 +271,7 @@ GAMES: list[tuple[Callable[..., Any], list[Row]]] = [
     (Games, [({"deals": -1}, ValueError, "deals must be a positive integer, not -1")]),
     (Games.of, [([Game("czarina"), Game()], ValueError, "of the same rule set")]),
     (Games.of, [((Game(), -1), ValueError, "copies must be a positive integer, not -1")]),
-    (Games.of, [("x", TypeError, "game must be a four_seasons_env.Game, not 'x'")]),
+    (Games.of, [("x", TypeError, "game must be a four_seasons_env.game.Game, not 'x'")]),
     (Games(deals=2).__getitem__, [(each, IndexError, "rows must be") for each in ([[0]], True)]),
     (
         lambda rules: Games.from_records(Games(deals=2).records, rules),
@@ -309,7 +311,13 @@ GAMES: list[tuple[Callable[..., Any], list[Row]]] = [
             ({"move": "W>F"}, IllegalMove, "W>F"),
         ],
     ),
-    (partial(paint, Game()), [({"width": 0}, ValueError, "1 pixel or more, not 0")]),
+    (partial(paint, Game()), [({"width": 0}, ValueError, "width must be a positive integer, n")]),
+    (Game().reshuffled, [(7, TypeError, "^rng must be a numpy.random.Generator, not 7$")]),
+    (
+        evaluate,
+        [((gym.make("FourSeasons-v0"), max), TypeError, "^envs must be a gymnasium.vector")],
+    ),
+    (check_masked_env, [("x", TypeError, "^env must be a gymnasium.core.Env, not 'x'")]),
     (save_picture, [((Game(), "x.gif"), ValueError, r"\.svg or \.png, not '\.gif'")]),
     (
         partial(save_picture, Game(), "x.svg"),
@@ -438,7 +446,7 @@ IN_EPISODES = [
             ({"deal": 17, "deck": "AC"}, ValueError, "give only one"),
             ({"deck": None}, ValueError, "or a list of cards, not None"),
             ({"deck": 17}, ValueError, "a deck must be text such as 'QH 3D ... 5D', or a list"),
-            ({"game": 3}, TypeError, "game must be a four_seasons_env.Game, not 3"),
+            ({"game": 3}, TypeError, "game must be a four_seasons_env.game.Game, not 3"),
             ({"game": Game("czarina")}, ValueError, "must be 'four-seasons', not 'czarina'"),
         ]
     ),
