@@ -17,7 +17,9 @@ from four_seasons_env.optima import SmallGame, small_games
 from four_seasons_env.registration import register_envs
 
 if TYPE_CHECKING:
+    from four_seasons_env.engine.moves import find_move
     from four_seasons_env.env import FourSeasonsEnv
+    from four_seasons_env.evaluation import evaluate
     from four_seasons_env.game import Game, IllegalMove
     from four_seasons_env.games import Games
     from four_seasons_env.next_deal import FourSeasonsNextDealEnv, FourSeasonsNextDealVectorEnv
@@ -39,10 +41,13 @@ __all__ = [
     "IllegalMove",
     "Rules",
     "SmallGame",
+    "evaluate",
+    "find_move",
     "register_envs",
     "small_games",
 ]
 
+# Names that are loaded on first use, and their modules.
 _HOMES = {
     "FourSeasonsEnv": "env",
     "FourSeasonsNextDealEnv": "next_deal",
@@ -54,11 +59,13 @@ _HOMES = {
     "IllegalMove": "game",
     "RULES": "rules",
     "Rules": "rules",
+    "evaluate": "evaluation",
+    "find_move": "engine.moves",
 }
 
 
 def __getattr__(name: str) -> Any:
-    """Load the compiled engine only when something of it is asked for: the import stays quick."""
+    """Load a module when its name is first used: the compiled engine takes time to load."""
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     import importlib

@@ -12,9 +12,9 @@ import tyro
 from torch import nn, optim
 from torch.utils.tensorboard import SummaryWriter
 
+from four_seasons_env import evaluate
 from four_seasons_env.agents import MoveNetwork, PolicyCard, save_policy
 from four_seasons_env.agents.policy_files import rules_fields
-from four_seasons_env.evaluation import evaluate
 from four_seasons_env.rules import get_rules
 
 ID, RULES = "FourSeasons-v0", get_rules("four-seasons")  # an action is a move

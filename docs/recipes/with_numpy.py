@@ -5,8 +5,7 @@ import json
 import gymnasium as gym
 import numpy as np
 
-import four_seasons_env  # noqa: F401  registers the environments
-from four_seasons_env.evaluation import evaluate
+from four_seasons_env import evaluate
 
 rng = np.random.default_rng(0)
 

@@ -10,8 +10,7 @@ from ray.rllib.core.rl_module.rl_module import RLModuleSpec
 from ray.rllib.examples.rl_modules.classes.action_masking_rlm import ActionMaskingTorchRLModule
 from ray.tune.registry import register_env
 
-import four_seasons_env  # noqa: F401  registers the environments
-from four_seasons_env.evaluation import evaluate
+from four_seasons_env import evaluate
 from four_seasons_env.wrappers import MaskInObservation, VectorMaskInObservation
 
 ID, KWARGS = "FourSeasonsNextDeal-v0", {"observation": "tops", "candidates": 16}

@@ -5,9 +5,9 @@ import json
 import gymnasium as gym
 from sb3_contrib import MaskablePPO
 
+from four_seasons_env import evaluate
 from four_seasons_env.adapters.sb3 import FourSeasonsNextDealVecEnv
 from four_seasons_env.agents import CandidatePolicy, TableEncoder
-from four_seasons_env.evaluation import evaluate
 
 ID, KWARGS = "FourSeasonsNextDeal-v0", {"candidates": 16}
 

@@ -14,8 +14,7 @@ from torchrl.modules import MaskedCategorical, ProbabilisticActor, ValueOperator
 from torchrl.objectives import ClipPPOLoss
 from torchrl.objectives.value import GAE
 
-import four_seasons_env  # noqa: F401  registers the environments
-from four_seasons_env.evaluation import evaluate
+from four_seasons_env import evaluate
 from four_seasons_env.wrappers import MaskInObservation
 
 ID, KWARGS = "FourSeasonsNextDeal-v0", {"observation": "tops", "candidates": 16}
