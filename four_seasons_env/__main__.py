@@ -62,6 +62,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         print("stopped", file=sys.stderr)
         sys.exit(INTERRUPTED)
     except BrokenPipeError:
+        # Python would print a traceback when it closes the output: it closes this one instead.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
     except (ValueError, OSError, ImportError) as error:

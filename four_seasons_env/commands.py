@@ -67,8 +67,8 @@ def solve_deal(arguments: Sequence[str] | None = None) -> None:
     Raises:
         ValueError: for a wrong flag, an unknown rule set, or an invalid deck.
     """
+    # 1. The deal. Compiled code is loaded here, because the list of rules needs none.
     options = _solve_parser().parse_args(arguments)
-    # Not at the top: compiled code takes time to load, and the list of rules needs none.
     from four_seasons_env.game import Game
     from four_seasons_env.solver import shorten, solve
 
@@ -76,8 +76,10 @@ def solve_deal(arguments: Sequence[str] | None = None) -> None:
         raise ValueError(f"--seconds must be more than 0, not {options.seconds:g}")
     game = Game(options.rules, deal=options.deal, deck=options.deck)
     print(game)
+    # 2. Solve it, and leave out moves that the win does not need.
     solution = solve(game, seconds=options.seconds)
     moves = shorten(game, solution.moves)
+    # 3. Print the game.
     for number, move in enumerate(moves, 1):
         before = game.copy()
         game.play(move)

@@ -26,6 +26,7 @@ def write_atomically(path: str | Path, data: bytes) -> None:
         OSError: naming ``path``, if it cannot be written; the old content stays.
     """
     target = expanded(path).resolve()
+    # In the same folder, because a file can only be renamed within a file system.
     temporary = target.with_name(f".{target.name}.{os.getpid()}")
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -54,6 +55,7 @@ def whole_folder(path: str | Path) -> Iterator[Path]:
     try:
         temporary.mkdir(parents=True)
         yield temporary
+        # No system renames a folder onto one with files: for a moment there is none.
         if target.exists():
             shutil.rmtree(target)
         temporary.rename(target)

@@ -62,7 +62,7 @@ _NEXT_DEAL = (
 
 def _register(env_id: str, entry_points: tuple[str, str | None], **kwargs: str) -> None:
     """Register an id, unless it is registered, with its environments."""
-    if env_id not in gym.registry:
+    if env_id not in gym.registry:  # a second import, such as by `importlib.reload`
         gym.register(
             id=env_id,
             entry_point=entry_points[0],

@@ -104,6 +104,7 @@ class Rules:  # noqa: PLW1641 (the dataclass has a hash)
     """The source of the rule set, and what is uncertain about it."""
 
     def __post_init__(self) -> None:
+        # 1. Each field by itself.
         for field, choices in CHOICES.items():
             check_choice(field, getattr(self, field), choices)
         for field, (low, high) in RANGES.items():
@@ -113,13 +114,15 @@ class Rules:  # noqa: PLW1641 (the dataclass has a hash)
         for field in ("runs", "reserve", "limited_redeal", "worrying_back"):
             if not isinstance(getattr(self, field), bool):
                 raise WrongType(f"{field} must be True or False, not {getattr(self, field)!r}")
+        # 2. Fields that must agree.
         for field, value, other, needed, why in _NEEDS:
-            given = getattr(self, other)
-            if getattr(self, field) == value and given not in needed:
-                listed = (
-                    f"{needed[0]} or more" if other == "piles" else " or ".join(map(repr, needed))
-                )
-                raise ValueError(f"{field}={value!r} {why}: use {other}={listed}, not {given!r}")
+            chosen = getattr(self, other)
+            if getattr(self, field) == value and chosen not in needed:
+                listed = " or ".join(map(repr, needed))
+                if isinstance(needed, range):
+                    listed = f"{needed[0]} or more"
+                raise ValueError(f"{field}={value!r} {why}: use {other}={listed}, not {chosen!r}")
+        # 3. The deck must have enough cards for the opening.
         bases = {"one_per_suit": 4, "aces": 0}.get(self.base_from, 1)
         laid_out = 0 if self.opening == "empty" else self.piles
         opening_cards = laid_out + bases + self.first_waste
@@ -130,7 +133,7 @@ class Rules:  # noqa: PLW1641 (the dataclass has a hash)
             )
 
     def __eq__(self, other: object) -> bool:
-        # By fields, not by class: `importlib.reload` leaves equal rules of two classes.
+        # By fields, not by class: after `importlib.reload` there are two classes of equal rules.
         return is_a(other, Rules) and repr(self) == repr(other)
 
     @property
@@ -174,7 +177,7 @@ class UnknownRules(KeyError, ValueError):
 
 class _Table(dict[str, Rules]):
     def __missing__(self, name: Any) -> Rules:
-        get_rules(name)  # raises if nothing has this name
+        get_rules(name)  # refuses an unknown name; what it finds is an alias or a small game
         raise UnknownRules(f"RULES has no {name!r}: use get_rules({name!r})")
 
 
@@ -370,6 +373,7 @@ def get_rules(rules: str | Rules | Mapping[str, Any]) -> Rules:
 def _read_changes(rules: str, text: str) -> dict[str, Any]:
     """The fields in "piles=4,runs=True)"."""
     fields = [each.name for each in dataclasses.fields(Rules) if each.name not in ("name", "about")]
+    # "piles=4" -> 4, "runs=True" -> True, "wrap='linear'" -> "linear"
     changes: dict[str, Any] = {}
     for each in text.removesuffix(")").split(","):
         key, _, value = (part.strip() for part in each.partition("="))

@@ -95,6 +95,7 @@ def check_fields(values: Mapping[str, Any], schema: type[Any]) -> None:
     """
     hints = get_type_hints(schema, include_extras=True)
     for name, value in values.items():
+        # msgspec would only say that the text does not match a pattern.
         for meta in getattr(hints[name], "__metadata__", ()):
             choices = (meta.extra or {}).get("choices")
             if choices and value not in choices:

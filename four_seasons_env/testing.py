@@ -22,6 +22,8 @@ from numpy.typing import NDArray
 from four_seasons_env.arguments import check_positive, check_type, whole_number
 
 AnyEnv = gym.Env[Any, Any]
+Answer = tuple[Any, dict[str, Any]]
+"""An observation and an info."""
 
 
 def check_masked_env(env: AnyEnv, steps: int = 200, seed: int = 0) -> None:
@@ -82,8 +84,10 @@ def _mask(env: AnyEnv, observation: Any, info: dict[str, Any], where: str) -> ND
     _check(set(np.unique(mask)) <= {0, 1}, f"{where}: the mask holds more than 0 and 1")
     method = getattr(env.unwrapped, "action_masks", None)
     if method is not None:
-        own = np.asarray(method())
-        _check((own == mask).all(), f"{where}: action_masks() differs from info['action_mask']")
+        returned = np.asarray(method())
+        _check(
+            (returned == mask).all(), f"{where}: action_masks() differs from info['action_mask']"
+        )
     if isinstance(observation, dict) and "action_mask" in observation and mask.any():
         seen = np.asarray(observation["action_mask"])
         _check((seen == mask).all(), f"{where}: the mask in the observation differs from info's")
@@ -98,6 +102,7 @@ def _check_masks(env: AnyEnv, steps: int, seed: int) -> None:
         where = f"step {step}"
         mask = _mask(env, observation, info, where)
         _check(mask.any(), f"{where}: the episode has not ended, but no action is legal")
+        # All actions are tried in copies, but not in each step: that would take long.
         if step % 10 == 0:
             for action in range(len(mask)):
                 taken = _is_accepted(copy.deepcopy(env), action, observation)
@@ -115,6 +120,7 @@ def _check_masks(env: AnyEnv, steps: int, seed: int) -> None:
 
 
 def _is_accepted(env: AnyEnv, action: int, before: Any) -> bool:
+    """Whether an environment takes an action, after an observation."""
     try:
         after, _, _, _, info = env.step(action)
     except ValueError:  # raised with `illegal="raise"` and the like
@@ -124,33 +130,38 @@ def _is_accepted(env: AnyEnv, action: int, before: Any) -> bool:
 
 def _check_seeds(env: AnyEnv, steps: int, seed: int) -> None:
     """Promise 3."""
-    first = _history(env, env.reset(seed=seed), steps, seed)
-    again = _history(env, env.reset(seed=seed), steps, seed)
+    first, _ = _play(env, env.reset(seed=seed), steps, seed)
+    again, _ = _play(env, env.reset(seed=seed), steps, seed)
     _assert_alike(first, again, "after a reset with the same seed")
 
 
 def _check_copies(env: AnyEnv, steps: int, seed: int) -> None:
-    """Promise 4."""
-    rng = np.random.default_rng(seed)
+    """Promise 4, in the middle of an episode."""
     duplicates: dict[str, Callable[[AnyEnv], AnyEnv]] = {
         "deepcopy": copy.deepcopy,
         "pickle": lambda each: pickle.loads(pickle.dumps(each)),
     }
     for name, duplicate in duplicates.items():
-        now = env.reset(seed=seed)
-        for _ in range(min(10, steps)):
-            mask = np.asarray(now[1]["action_mask"])
-            observation, _, terminated, truncated, info = env.step(
-                int(rng.choice(np.flatnonzero(mask)))
-            )
-            now = env.reset() if terminated or truncated else (observation, info)
+        _, now = _play(env, env.reset(seed=seed), min(10, steps), seed)
+        # The copy plays first: the original must not notice.
         twin = duplicate(env)
-        theirs = _history(twin, now, steps, seed)
-        _assert_alike(_history(env, now, steps, seed), theirs, f"in a copy made by {name}")
+        theirs, _ = _play(twin, now, steps, seed)
+        ours, _ = _play(env, now, steps, seed)
+        _assert_alike(ours, theirs, f"in a copy made by {name}")
 
 
-def _history(env: AnyEnv, now: tuple[Any, dict[str, Any]], steps: int, seed: int) -> list[Any]:
-    """The results of some steps, with random legal actions from a seed."""
+def _play(env: AnyEnv, now: Answer, steps: int, seed: int) -> tuple[list[Any], Answer]:
+    """Take random legal actions of a seed, over ends of episodes.
+
+    Args:
+        env: the environment, in an episode.
+        now: its last observation and info.
+        steps: number of actions.
+        seed: of the actions.
+
+    Returns:
+        What it returned, and its last observation and info.
+    """
     rng = np.random.default_rng(seed)
     observation, info = now
     history: list[Any] = []
@@ -161,7 +172,7 @@ def _history(env: AnyEnv, now: tuple[Any, dict[str, Any]], steps: int, seed: int
         if terminated or truncated:
             observation, info = env.reset()
             history.append((observation, info["action_mask"]))
-    return history
+    return history, (observation, info)
 
 
 def _assert_alike(first: list[Any], second: list[Any], where: str) -> None:
@@ -173,15 +184,18 @@ def _assert_alike(first: list[Any], second: list[Any], where: str) -> None:
 def _check_vector(env: AnyEnv, steps: int, seed: int) -> None:
     """Promise 5: each game of a batch of three against a single environment, episode by episode."""
     assert env.spec is not None
+    # 1. Make both; the promise is about batches that start the next episode in the same step.
     spec = copy.deepcopy(env.spec)
     vector = gym.make_vec(spec.id, num_envs=3, **spec.kwargs)
     if vector.metadata.get("autoreset_mode") is not gym.vector.AutoresetMode.SAME_STEP:
         vector.close()
         return
+    # 2. Game i has the seed of the batch plus i.
     rng = np.random.default_rng(seed)
     singles = [gym.make(spec.id, **spec.kwargs) for _ in range(3)]
     observations, infos = vector.reset(seed=seed)
     now = [each.reset(seed=seed + i) for i, each in enumerate(singles)]
+    # 3. Compare each answer, game by game.
     for step in range(steps):
         rows = iterate(vector.observation_space, observations)
         for i, ((observation, info), row) in enumerate(zip(now, rows, strict=True)):
@@ -203,22 +217,24 @@ def _check_secrets(env: AnyEnv, seed: int) -> None:
     """Promise 6: the same actions over decks that differ in what is still hidden at the end."""
     from four_seasons_env.engine.deals import deck_text
 
-    rng = np.random.default_rng(seed)
+    # With bases of one per suit, the bases are dealt first, but found from the end of the deck.
     per_suit = env.unwrapped.rules.base_from == "one_per_suit"  # type: ignore[attr-defined]
-    bases = 4 if per_suit else 0  # dealt first, but found from the end of the deck
+    bases = 4 if per_suit else 0
+    rng = np.random.default_rng(seed)
     for length in (1, 5, 15, 30):
-        shown, actions = [], []
+        # 1. Play some moves of a deal from its deck, to know the cards that are still hidden then.
         observation, info = env.reset(seed=seed + length)
         record = env.unwrapped.game.record[0]  # type: ignore[attr-defined]
         deck = record["deck"][: record["deck_size"]].copy()
         observation, info = env.reset(options={"deck": deck_text(np.roll(deck, -bases))})
-        shown.append((observation, info["action_mask"]))
+        shown, actions = [(observation, info["action_mask"])], list[int]()
         for _ in range(length):
             actions.append(int(rng.choice(np.flatnonzero(info["action_mask"]))))
             observation, _, terminated, truncated, info = env.step(actions[-1])
             shown.append((observation, info["action_mask"]))
             if terminated or truncated:
                 break
+        # 2. Shuffle those, and play the same moves.
         dealt = int(env.unwrapped.game.record[0]["dealt"])  # type: ignore[attr-defined]
         deck[dealt:] = rng.permutation(deck[dealt:])
         observation, info = env.reset(options={"deck": deck_text(np.roll(deck, -bases))})

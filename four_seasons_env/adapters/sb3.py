@@ -129,6 +129,7 @@ class FourSeasonsVecEnv(VecEnv):
             ValueError: for a number that is not an integer from 0 to 2^64 - 1.
         """
         if not isinstance(seed, (Sequence, np.ndarray)):
+            # Mixed, not counted up: else games of one model would be those of the next one.
             number = super().seed()[0] if seed is None else check_seed(seed)
             mixed = np.random.SeedSequence(number).generate_state(self.num_envs, np.uint64)
             seed = list(map(int, mixed))
@@ -138,15 +139,18 @@ class FourSeasonsVecEnv(VecEnv):
     def reset(self) -> Any:
         """Start an episode in every game; seeds and options set before are used once."""
         seeds = None if None in self._seeds else self._seeds
-        observations, infos = self.venv.reset(seed=seeds, options=self._asked())
+        observations, infos = self.venv.reset(seed=seeds, options=self._native_options())
         self._reset_seeds()
         self._reset_options()
         keys = [key for key in ("deal", "cards_up") if key in infos]
         self.reset_infos = [{key: int(infos[key][i]) for key in keys} for i in range(self.num_envs)]
         return observations
 
-    def _asked(self) -> dict[str, Any] | None:
-        """The options of all games in the form of the native environment."""
+    def _native_options(self) -> dict[str, Any] | None:
+        """The options of all games, one dictionary for each, as the native environment takes them.
+
+        Such as {"deal": [1, 2]} from [{"deal": 1}, {"deal": 2}].
+        """
         if not any(self._options):
             return None
         key, *more = {key for each in self._options for key in each}
@@ -155,6 +159,7 @@ class FourSeasonsVecEnv(VecEnv):
                 "options must be a deal, a deck or a game, the same option for all games or none"
             )
         values = [each[key] for each in self._options]
+        # The native environment takes one deck for all games, but a position for each.
         if key == "deck":
             return {"game": [Game(self.venv.rules, deck=deck) for deck in values]}
         return {key: values}
@@ -166,6 +171,7 @@ class FourSeasonsVecEnv(VecEnv):
     def step_wait(self) -> VecEnvStepReturn:
         """Take the actions in all games; returns observations, rewards, dones and infos."""
         observations, rewards, _, truncated, infos = self.venv.step(self._actions)
+        # Only games whose episode has ended get an info of their own: the loop is over these.
         sb3_infos = self._no_infos.copy()
         dones = np.zeros(self.num_envs, np.bool_)
         if "final_info" in infos:

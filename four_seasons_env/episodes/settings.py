@@ -46,8 +46,10 @@ def as_deals(deals: Deals | None, allow_test_deals: bool) -> NDArray[np.int64]:
     """
     if deals is None:
         return np.zeros(0, np.int64)
+    # A range stays three numbers, because it may name billions of deals: first, step and count. A
+    # list is the range of its places in this array, (3, 1, count), followed by the deals.
     numbers = read_deals(deals)
-    if isinstance(numbers, range) and numbers:  # never expanded: it may name billions of deals
+    if isinstance(numbers, range) and numbers:
         ends = numbers[0], numbers[-1]
         # Python counts up to 2^63 - 1, and episodes select by numbers below 2^62.
         count = min((ends[1] - ends[0]) // numbers.step + 1, 2**62)

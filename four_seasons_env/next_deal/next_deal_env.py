@@ -306,6 +306,7 @@ class NextDealBatch(RunningGames):
             endings=stepping.ENDINGS.index(settings.endings),
             ending_expansions=int(settings.ending_expansions),
         )
+        # What a player sees: masks (n, K) and a description of each candidate (n, K, S).
         count, k = len(self.games), int(settings.candidates)
         self.masks = np.zeros((count, k), np.int8)
         if settings.observation == "features":
@@ -314,7 +315,8 @@ class NextDealBatch(RunningGames):
             length = observation_length(self.rules, settings.observation)
             self.observations = np.zeros((count, k, length), np.float32)
         self.played = np.full((count, stepping.LONGEST), -1, np.int16)
-        # int16 and uint8 are wide enough: a search holds at most 2^14 positions
+        # The tree of the last search in each game, from which `moves_of` reads the way to a
+        # candidate. int16 and uint8 are wide enough: a search holds at most 2^14 positions
         # (`search.new_search`), and no rule set has 256 moves.
         held = int(HELD * settings.expansions) + 1
         buffers = stepping.NextDealBuffers(
@@ -340,8 +342,8 @@ class NextDealBatch(RunningGames):
     def _new_scratch(self) -> stepping.Scratch:
         settings = self._settings
         # One search serves both purposes in turn: offering candidates, and playing endings.
-        most = max(settings.expansions, settings.ending_expansions)
-        return stepping.new_scratch(self.rules, self.masks.shape[1], most)
+        largest = max(settings.expansions, settings.ending_expansions)
+        return stepping.new_scratch(self.rules, self.masks.shape[1], largest)
 
     def played_by(self, index: int) -> list[int]:
         """The moves of a game's last action."""
@@ -358,12 +360,13 @@ class NextDealBatch(RunningGames):
         action = whole_number("action", action)
         if not 0 <= action < self.masks[index].sum():
             raise ValueError(self._not_offered(index, action, ""))
+        # The search has left a tree: the parent of each position, and the move that leads to it.
         path = np.zeros(stepping.LONGEST, np.int64)
-        own = self._buffers
-        row = int(own.rows[index, action])
-        length = write_path(row, own.parents[index], own.moves[index], path)
+        buffers = self._buffers
+        row = int(buffers.rows[index, action])
+        length = write_path(row, buffers.parents[index], buffers.moves[index], path)
         moves = all_moves(self.rules)
-        deal = [moves[0]] if own.deals[index, action] else []
+        deal = [moves[0]] if buffers.deals[index, action] else []
         return [moves[number] for number in path[:length]] + deal
 
     def _refuse_illegal(self, index: int, action: int, where: str) -> None:
