@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from four_seasons_env.engine.moves import find_move
 from four_seasons_env.env import FourSeasonsEnv
-from four_seasons_env.game import MAX_MOVES, Game, IllegalMove
+from four_seasons_env.game import MAX_MOVES
 from four_seasons_env.next_deal import FourSeasonsNextDealEnv
 from four_seasons_env.observations import OBSERVATIONS
 from four_seasons_env.registration import ENVS, NEXT_DEAL, TEXT
@@ -34,18 +34,24 @@ from tests.helpers import (
 SMALL = Rules(name="small", ranks=4, piles=3)
 IN_ORDER = "AS AH AD AC 2C 2S 2H 2D 3C 3S 3H 3D 4C 4S 4H 4D"
 WINNING = ["T0>F", "T1>F", "T2>F"] + ["deal", "W>F"] * 12
+IDS = ("FourSeasons-v0", NEXT_DEAL)
 
 
-# --- what Gymnasium asks of an environment ------------------------------------------------------
+def started(rules: Rules = SMALL, deck: Any = IN_ORDER, **arguments: Any) -> FourSeasonsEnv:
+    """An environment at the opening of a deck."""
+    env = FourSeasonsEnv(rules, **arguments)
+    env.reset(options={"deck": deck})
+    return env
+
+
+def rewards_of(env: FourSeasonsEnv, moves: list[str]) -> list[float]:
+    return [float(env.step(find_move(env.rules, move).number)[1]) for move in moves]
 
 
 def test_each_id_has_its_rules():
     for env_id, rules in ENVS.items():
         for env in (gym.make(env_id), gym.make_vec(env_id, num_envs=2)):
             assert env.unwrapped.rules is RULES[rules]
-
-
-# --- episodes -----------------------------------------------------------------------------------
 
 
 @given(st.data())
@@ -62,16 +68,15 @@ def test_episode_and_mask_end_together(data):
     while not (terminated or truncated):
         legal = env.game.legal_moves(distinct=mask == "distinct")
         assert info["action_mask"].dtype == np.int8
-        assert env.observation_space.contains(observe(env.game, kind))
         assert np.flatnonzero(info["action_mask"]).tolist() == [m.number for m in legal]
         assert legal or steps == 0, "nothing to play, and the game has not ended"
         action = biased_choice(legal, rng).number if legal else 0
         observation, _, terminated, truncated, info = env.step(action)
         steps += 1
+        assert env.observation_space.contains(observation)
         assert (observation == observe(env.game, kind)).all()
         assert terminated == env.game.is_over
         assert truncated == (steps == max_moves and not terminated)
-        assert steps <= max_moves
         assert ("is_success" in info) == (terminated or truncated)
     assert info["won"] == info["is_success"] == env.game.is_won
     assert info["cards_up"] == env.game.cards_up
@@ -84,62 +89,29 @@ def test_deals_differ_without_a_seed():
     assert len(set(deals)) == 5
 
 
-def take(env: FourSeasonsEnv, move: str) -> tuple:
-    """Take the action of a move's text."""
-    return env.step(find_move(env.rules, move).number)
-
-
 # --- rewards ------------------------------------------------------------------------------------
 
 
-def play_through(env: FourSeasonsEnv, moves: list[str]) -> tuple[list[float], dict]:
-    """The rewards of a whole game, which must end with the last move."""
-    rewards = []
-    for move in moves:
-        _, reward, terminated, truncated, info = take(env, move)
-        rewards.append(reward)
-        assert terminated == (len(rewards) == len(moves))
-        assert not truncated
-    return rewards, info
-
-
 def test_reward_of_a_won_game():
-    env = FourSeasonsEnv(SMALL)
-    env.reset(options={"deck": IN_ORDER})
-    rewards, info = play_through(env, WINNING)
-    assert info["won"]
-    assert info["cards_up"] == 16
-    assert not info["action_mask"].any()
-    for move, reward in zip(WINNING[:-1], rewards, strict=False):
-        assert reward == (1 / 16 if move.endswith(">F") else 0)
-    assert rewards[-1] == 1 + 1 / 16
-    assert str(env.game).startswith("small, custom deck: 16 of 16 cards up, 27 moves, won\n")
-    with pytest.raises(IllegalMove, match="the game is won"):
-        env.game.play("deal")
-    env = FourSeasonsEnv(SMALL, reward="win")
-    env.reset(options={"deck": IN_ORDER})
-    assert play_through(env, WINNING)[0] == [0.0] * 26 + [1.0]
+    up = [1 / 16 if move.endswith(">F") else 0 for move in WINNING]
+    assert rewards_of(started(), WINNING) == [*up[:-1], up[-1] + 1]
+    assert rewards_of(started(reward="win"), WINNING) == [0.0] * 26 + [1.0]
 
 
 def test_reward_of_worrying_back():
-    env = FourSeasonsEnv(Rules(piles=2, worrying_back=True))
-    env.reset(options={"deck": deck_with("3H 5S 2C")})
-    assert take(env, "F:C>T0")[1] == -1 / 52
-    assert take(env, "T0>F")[1] == 1 / 52
+    env = started(Rules(piles=2, worrying_back=True), deck_with("3H 5S 2C"))
+    assert rewards_of(env, ["F:C>T0", "T0>F"]) == [-1 / 52, 1 / 52]
 
 
 def test_reward_of_a_function():
     calls = []
 
     def stock_dealt(before, after):
-        calls.append((before["dealt"].copy(), after["dealt"].copy()))
+        calls.append((before["dealt"].tolist(), after["dealt"].tolist()))
         return (after["dealt"].astype(float) - before["dealt"]) * 2
 
-    env = FourSeasonsEnv(SMALL, reward=stock_dealt)
-    env.reset(options={"deck": IN_ORDER})
-    assert take(env, "T0>F")[1] == 0
-    assert env.step(0)[1] == 2
-    assert [(b.tolist(), a.tolist()) for b, a in calls] == [([4], [4]), ([4], [5])]
+    assert rewards_of(started(reward=stock_dealt), ["T0>F", "deal"]) == [0, 2]
+    assert calls == [([4], [4]), ([4], [5])]
 
 
 def test_a_reward_that_raises_at_an_end_starts_the_next_episode():
@@ -151,14 +123,6 @@ def test_a_reward_that_raises_at_an_end_starts_the_next_episode():
             envs.step([0, 0])
         assert not envs.games["moves"].any()
         assert not envs.step([0, 0])[3].any()
-
-
-def test_moves_before_an_episode_do_not_count():
-    record = Game(deal=17).record.copy()
-    record["moves"] = 2**32 - 2
-    env = FourSeasonsEnv()
-    env.reset(options={"game": Game.from_record(record)})
-    assert not env.step(0)[3]
 
 
 # --- illegal actions ----------------------------------------------------------------------------
@@ -196,7 +160,7 @@ def length(env, seed: int = 5) -> tuple[int, bool, bool]:
     return steps, *ended
 
 
-@pytest.mark.parametrize("env_id", ["FourSeasons-v0", NEXT_DEAL])
+@pytest.mark.parametrize("env_id", IDS)
 def test_the_spec_says_what_the_games_keep(env_id):
     for how, limit in (({}, MAX_MOVES), ({"max_moves": 7}, 7)):
         for env in (gym.make(env_id, **how), gym.make_vec(env_id, num_envs=2, **how)):
@@ -240,51 +204,51 @@ def keys_in(value: Any) -> set[str]:
     return set(value).union(*map(keys_in, value.values()))
 
 
-@pytest.mark.parametrize("env_id", ["FourSeasons-v0", NEXT_DEAL])
+@pytest.mark.parametrize("env_id", IDS)
 def test_the_deal_can_be_hidden(env_id):
     hidden, shown = (
         gym.make_vec(env_id, num_envs=3, max_moves=60, reveal_deal=reveal)
         for reveal in (False, True)
     )
-    starts = [env.reset(seed=4)[1] for env in (hidden, shown)]
-    for without, with_it in zip(random_steps(hidden, 150), random_steps(shown, 150), strict=True):
-        starts += [without[-1], with_it[-1]]
-    for without, with_it in zip(starts[::2], starts[1::2], strict=True):
+    infos = [
+        [env.reset(seed=4)[1], *(answer[-1] for answer in random_steps(env, 150))]
+        for env in (hidden, shown)
+    ]
+    for without, with_it in zip(*infos, strict=True):
         assert "deal" in with_it
         assert keys_in(with_it) - keys_in(without) <= {"deal", "_deal"}
         assert not keys_in(without) & {"deal", "_deal"}
 
 
-@pytest.mark.parametrize("env_id", ["FourSeasons-v0", NEXT_DEAL, TEXT])
-def test_a_spec_is_json(env_id):
-    for rules in (RULES["czarina"], Rules(name="mine", piles=3), "four-seasons(piles=3)"):
-        how = {"rules": rules, "deals": range(10_000, 10_003), "max_moves": np.int64(9)}
-        how["reveal_deal"] = False
-        makers = [gym.make] if env_id == TEXT else [gym.make, gym.make_vec]
-        for make in makers:
-            more = {"autoreset_mode": AutoresetMode.NEXT_STEP} if make is gym.make_vec else {}
-            spec = make(env_id, **how, **more).spec
-            again = make(gym.envs.registration.EnvSpec.from_json(spec.to_json()))
-            assert "deal" not in again.reset(seed=1)[1]
-            assert again.unwrapped.rules == get_rules(rules)
-            assert again.unwrapped.rules.name == get_rules(rules).name
-            first, second = (json.loads(each.to_json())["kwargs"] for each in (spec, again.spec))
-            assert first.items() <= second.items()  # make_vec adds the limit
+@pytest.mark.parametrize("env_id", [*IDS, TEXT])
+@pytest.mark.parametrize(
+    "rules", [RULES["czarina"], Rules(name="mine", piles=3), "four-seasons(piles=3)"]
+)
+def test_a_spec_is_json(env_id, rules):
+    how = {"rules": rules, "deals": range(10_000, 10_003), "max_moves": np.int64(9)}
+    how["reveal_deal"] = False
+    for make in [gym.make] if env_id == TEXT else [gym.make, gym.make_vec]:
+        more = {"autoreset_mode": AutoresetMode.NEXT_STEP} if make is gym.make_vec else {}
+        spec = make(env_id, **how, **more).spec
+        again = make(gym.envs.registration.EnvSpec.from_json(spec.to_json()))
+        assert "deal" not in again.reset(seed=1)[1]
+        assert again.unwrapped.rules == get_rules(rules)
+        assert again.unwrapped.rules.name == get_rules(rules).name
+        first, second = (json.loads(each.to_json())["kwargs"] for each in (spec, again.spec))
+        assert first.items() <= second.items()  # make_vec adds the limit
 
 
 # --- the ends of an episode -----------------------------------------------------------------------
 
 
-def test_game_over_at_the_opening():
+@pytest.mark.parametrize("illegal", ["stay", "raise"])
+def test_game_over_at_the_opening(illegal):
     """All sixteen cards go up while the cross is laid out as in 1883."""
     rules = Rules(ranks=4, piles=1, base_from="first", opening="as_dealt")
-    for illegal in ("stay", "raise"):
-        env = FourSeasonsEnv(rules, illegal=illegal)
-        _, info = env.reset(options={"deck": " ".join(cards_in_order(4))})
-        assert info["won"]
-        assert not info["action_mask"].any()
-        _, reward, terminated, truncated, info = env.step(0)
-        assert (reward, terminated, truncated) == (1.0, True, False)
-        assert not info["illegal"]
-        with pytest.raises(ResetNeeded):
-            env.step(0)
+    env = started(rules, cards_in_order(4), illegal=illegal)
+    assert not env.action_masks().any()
+    _, reward, terminated, truncated, info = env.step(0)
+    assert (reward, terminated, truncated) == (1.0, True, False)
+    assert info["won"] and not info["illegal"]
+    with pytest.raises(ResetNeeded):
+        env.step(0)

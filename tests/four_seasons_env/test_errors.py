@@ -360,6 +360,7 @@ ALL = ["deal"] * 46
 RUN = deck_with("5S 6H 9S JD KC 2C")
 SECOND_ROUND = deck_with("3C 2H 4S 2C 3H 2S 3S AD", ranks=4)
 REDEAL = ["deal"] * 14 + ["redeal"]
+CARDS, UP = cards_in_order(4), ["T0>F", "T1>F", "T2>F", *["deal", "W>F"] * 12]
 FLORENTINE = deck_with("5H 9C 4D 8S 8D 2C 7C QD JS")
 
 
@@ -373,6 +374,7 @@ FLORENTINE = deck_with("5H 9C 4D 8S 8D 2C 7C QD JS")
         (Rules(spaces="before_dealing"), OPENING, ["T0>F", "deal"], "deal", "a space must be fill"),
         (Rules(redeals=1), OPENING, [], "redeal", "the stock is not empty"),
         (Rules(), OPENING, ALL, "deal", "the stock is empty"),
+        (Rules(ranks=4, piles=3), CARDS, UP, "deal", "the game is won"),
         (Rules(redeals=1), OPENING, [*ALL, "redeal", *ALL], "redeal", "no redeal"),
         (Rules(worrying_back=True), OPENING, [], "F:S>T0", "there is no card at F:S"),
         (Rules(worrying_back=True), OPENING, [], "F:C>T0", "2C does not go on 2S at T0"),
