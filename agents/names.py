@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from four_seasons_env.agents.registry import (
     AGENTS,
@@ -32,7 +31,7 @@ from four_seasons_env.files import expanded
 from four_seasons_env.rules import Rules, get_rules
 
 if TYPE_CHECKING:
-    from four_seasons_env.agents.policy_files import PolicyCard
+    from four_seasons_env.agents.policy_files import PolicyCard, Weights
 
 
 _OURS = re.compile(rf"({'|'.join(AGENTS)})(?::(.*?))?(?:@([^\W\d]\w*=.*))?", re.DOTALL)
@@ -178,10 +177,7 @@ def make_agent(name: str, rules: str | Rules = "four-seasons", **options: Any) -
 
 
 def make_player(
-    rules: Rules,
-    card: PolicyCard,
-    weights: Mapping[str, NDArray[np.float32]],
-    options: Mapping[str, Any],
+    rules: Rules, card: PolicyCard, weights: Weights, options: Mapping[str, Any]
 ) -> Agent:
     """Make the agent that plays a trained policy.
 

@@ -34,6 +34,9 @@ CARD_FILE = "model.json"
 BEST = "best"
 """Folder of the policy that a training run stands for: the best on validation deals."""
 
+Weights = Mapping[str, NDArray[np.float32]]
+"""Tensors by their names in torch."""
+
 _DTYPES = (np.float32, np.float16)
 
 

@@ -2,21 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import numpy as np
 from numpy.typing import NDArray
 
-from four_seasons_env.agents.network.evaluation import apply_to_all, dense_layer, tensor_of
-from four_seasons_env.agents.network.rows import (
-    kinds_of,
-    move_rows_of,
-    move_widths_of,
-    rows_of,
-    score_moves,
-    sum_rows,
-)
-from four_seasons_env.agents.policy_files import PolicyCard
+from four_seasons_env.agents.network import evaluation, rows
+from four_seasons_env.agents.network.evaluation import tensor_of
+from four_seasons_env.agents.policy_files import PolicyCard, Weights
 from four_seasons_env.agents.registry import PLAYS, Actions, Agent, Masks, Positions, Rng
 from four_seasons_env.observations import observations_of
 from four_seasons_env.rules import Rules
@@ -43,34 +34,32 @@ class NetworkAgent(Agent):
     block = 1000
 
     def __init__(
-        self,
-        rules: Rules,
-        card: PolicyCard,
-        weights: Mapping[str, NDArray[np.float32]],
-        deterministic: bool = False,
+        self, rules: Rules, card: PolicyCard, weights: Weights, deterministic: bool = False
     ) -> None:
         self.mask = card.mask
         self.train_seed = card.training.get("seed")
         self.observation = card.observation
         self.deterministic = deterministic
         self._rules = rules
-        widths = move_widths_of(card.layers)
-        kinds, move_kinds = kinds_of(rules.ranks)
+        widths = rows.move_widths_of(card.layers)
+        kinds, move_kinds = rows.kinds_of(rules.ranks)
         self._table = _card_table(weights, "encoder.table", kinds, widths.position)
-        self._dense = dense_layer(weights, "dense", widths.position, widths.move)
+        self._dense = evaluation.dense_layer(weights, ["dense"], widths.position, widths.move)
         self._moves = _card_table(weights, "moves", move_kinds, widths.move)
         self._weights = tensor_of(weights, "score", (widths.move,))
 
     def scores(self, games: Positions, masks: Masks) -> NDArray[np.float32]:
         """The score of each move, minus infinity where it is illegal; float32 of shape (n, A)."""
+        # 1. Each position: the sum of its rows, and a dense layer.
         places = observations_of(games, self._rules, "places")
         sums = np.empty((len(games), self._table.shape[1]), np.float32)
-        sum_rows(rows_of(places, self._rules), self._table, sums)
+        rows.sum_rows(rows.rows_of(places, self._rules), self._table, sums)
         hidden = np.empty((len(games), len(self._dense.bias)), np.float32)
-        apply_to_all(np.maximum(sums, 0), self._dense, hidden)
-        marked, rows = np.flatnonzero(masks), move_rows_of(places, masks, self._rules)
+        evaluation.apply_to_all(np.maximum(sums, 0), self._dense, hidden)
+        # 2. Each marked move: its rows meet the units of its position.
+        marked, moves = np.flatnonzero(masks), rows.move_rows_of(places, masks, self._rules)
         each = np.empty(len(marked), np.float32)
-        score_moves(marked, rows, hidden, self._moves, self._weights, each)
+        rows.score_moves(marked, moves, hidden, self._moves, self._weights, each)
         scores = np.full(masks.shape, -np.inf, np.float32)
         scores.ravel()[marked] = each
         return scores
@@ -86,9 +75,9 @@ class NetworkAgent(Agent):
 
 
 def _card_table(
-    weights: Mapping[str, NDArray[np.float32]], name: str, kinds: NDArray[np.int64], width: int
+    weights: Weights, name: str, kinds: NDArray[np.int64], width: int
 ) -> NDArray[np.float32]:
     """The rows of a `four_seasons_env.agents.network.places.CardTable`."""
-    rows = tensor_of(weights, f"{name}.rows", (len(kinds), width))
+    own = tensor_of(weights, f"{name}.rows", (len(kinds), width))
     shared = tensor_of(weights, f"{name}.shared", (int(kinds.max()) + 1, width))
-    return rows + shared[kinds]
+    return own + shared[kinds]

@@ -7,13 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from four_seasons_env.agents.network.evaluation import (
-    Weights,
-    apply_network_to_all,
-    network_of,
-    new_network_buffers,
-)
-from four_seasons_env.agents.policy_files import PolicyCard, PolicyFileError
+from four_seasons_env.agents.network import evaluation
+from four_seasons_env.agents.policy_files import PolicyCard, PolicyFileError, Weights
 from four_seasons_env.agents.registry import PLAYS, Actions, Masks, Positions, Rng
 from four_seasons_env.agents.search.next_deal import NextDealPlayer
 from four_seasons_env.agents.search.plans import ENDING_POSITIONS, Plans
@@ -86,8 +81,8 @@ class NextDealAgent(NextDealPlayer):
         if self._solves:
             self._plans = Plans(rules, ENDING_POSITIONS)
         self._rule = compile_rules(rules)[0]
-        self._network = network_of(weights, card.layers, HEADS)
-        self._buffers = new_network_buffers(self._network, rules.piles)
+        self._network = evaluation.network_of(weights, card.layers, HEADS)
+        self._buffers = evaluation.new_network_buffers(self._network, rules.piles)
 
     def scores(
         self, observations: NDArray[np.int16], masks: NDArray[np.int8]
@@ -104,7 +99,7 @@ class NextDealAgent(NextDealPlayer):
         rows = observations.reshape(-1, observations.shape[2])
         chosen = decisions * masks.shape[1] + places
         outputs = np.empty((len(chosen), len(HEADS)), np.float32)
-        apply_network_to_all(rows, chosen, self._network, self._buffers, outputs)
+        evaluation.apply_network_to_all(rows, chosen, self._network, self._buffers, outputs)
         scores, values = np.full((2, *masks.shape), -np.inf, np.float32)
         scores[decisions, places], values[decisions, places] = outputs.T
         return scores, values

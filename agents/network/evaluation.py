@@ -1,4 +1,4 @@
-"""The network as players evaluate it: compiled, without torch.
+"""The network over positions as players evaluate it: compiled, without torch.
 
 The tables of suits, piles and game are rounded to whole numbers of a small unit. Their sums are
 therefore exact: a position's value does not depend on which position was evaluated before it.
@@ -11,7 +11,7 @@ last bit decides.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -27,7 +27,7 @@ from four_seasons_env.agents.network.sums import (
     slot_map_of,
     update_sums,
 )
-from four_seasons_env.agents.policy_files import PolicyFileError
+from four_seasons_env.agents.policy_files import PolicyFileError, Weights
 from four_seasons_env.engine.jit import jit
 from four_seasons_env.positions.features import (
     GAME_SLOTS,
@@ -36,9 +36,6 @@ from four_seasons_env.positions.features import (
     TABLES,
     row_length,
 )
-
-Weights = Mapping[str, NDArray[np.float32]]
-"""Tensors by their names in torch."""
 
 
 class Dense(NamedTuple):
@@ -94,16 +91,11 @@ def network_of(weights: Weights, layers: Sequence[int], heads: Sequence[str]) ->
     suits, piles, game = (
         np.rint(tables[name] * 2.0**shift).astype(np.int32).ravel() for name in most
     )
-    hidden = dense_layer(weights, "dense", widths.pooled, widths.hidden)
-    each = [dense_layer(weights, name, widths.hidden, 1) for name in heads]
     return Network(
         Tables(suits, piles, game, tables["pairs"].ravel()),
         np.float32(2.0**-shift),
-        hidden,
-        Dense(
-            np.stack([head.weight for head in each], axis=1).ravel(),
-            np.concatenate([head.bias for head in each]),
-        ),
+        dense_layer(weights, ["dense"], widths.pooled, widths.hidden),
+        dense_layer(weights, heads, widths.hidden, 1),
     )
 
 
@@ -120,9 +112,7 @@ def widths_of(layers: Sequence[int]) -> Widths:
     return Widths(*layers)
 
 
-def tensor_of(
-    weights: Mapping[str, NDArray[np.float32]], name: str, shape: tuple[int, ...]
-) -> NDArray[np.float32]:
+def tensor_of(weights: Weights, name: str, shape: tuple[int, ...]) -> NDArray[np.float32]:
     """A tensor by its name.
 
     Raises:
@@ -137,24 +127,23 @@ def tensor_of(
     return np.array(tensor)
 
 
-def dense_layer(
-    weights: Mapping[str, NDArray[np.float32]], name: str, inputs: int, outputs: int
-) -> Dense:
-    """A layer from tensors that are named and shaped as in torch.
+def dense_layer(weights: Weights, names: Sequence[str], inputs: int, outputs: int) -> Dense:
+    """A layer from tensors that are named and shaped as in torch, or several of them side by side.
 
     Args:
         weights: with `NAME.weight` of shape (outputs, inputs) and `NAME.bias` of shape (outputs,).
-        name: of the layer.
-        inputs: expected number of inputs.
-        outputs: expected number of outputs.
+        names: of the layers.
+        inputs: expected number of inputs of each.
+        outputs: expected number of outputs of each.
 
     Raises:
         PolicyFileError: for a tensor that is missing or has another shape.
     """
-    weight = tensor_of(weights, f"{name}.weight", (outputs, inputs))
+    weight = [tensor_of(weights, f"{name}.weight", (outputs, inputs)) for name in names]
+    bias = [tensor_of(weights, f"{name}.bias", (outputs,)) for name in names]
     # Transposed: the weights of one input are contiguous. So a zero input skips one stretch of
     # memory, and the loops over outputs read memory in order, which vector units need.
-    return Dense(weight.T.ravel(), tensor_of(weights, f"{name}.bias", (outputs,)))
+    return Dense(np.concatenate(weight).T.ravel(), np.concatenate(bias))
 
 
 def new_network_buffers(network: Network, piles: int) -> NetworkBuffers:

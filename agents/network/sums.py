@@ -1,10 +1,30 @@
-"""Sums of table rows in compiled code, and their gradients: the first layer of the network.
+"""Sums of table rows in compiled code, and their gradients: the first layer over positions.
 
 Positions that follow one another have most of their rows in common. So the sums of a position are
-computed from those of the previous one: missing rows are subtracted, new rows are added.
+computed from those of the previous one: missing rows are subtracted, new rows are added. Chess
+engines call this an incrementally updated accumulator (Nasu 2018, "NNUE").
 
 The pairs of cards in the waste are summed again for each height of the waste. Between two deals the
 waste only loses cards from its top, so these sums hold for all positions of a decision.
+
+An example: in deal 17 of four-seasons, T4>T1 moves the queen of clubs, alone in its pile, onto the
+king of diamonds, and leaves a space. The row of the position before has 163 rows of tables:
+
+    >>> from four_seasons_env.engine.kernel import compile_rules
+    >>> from four_seasons_env.positions.features import row_length, write_row
+    >>> before, after = np.zeros((2, row_length(5)), np.int16)
+    >>> write_row(game.record[0], compile_rules(game.rules)[0], before)
+    >>> write_row(game.after("T4>T1").record[0], compile_rules(game.rules)[0], after)
+    >>> len(before), sum(before > 0), sum(after > 0)
+    (268, np.int64(163), np.int64(157))
+    >>> np.flatnonzero(before != after).tolist()
+    [98, 99, 119, 120, 121, 122, 136, 137, 138, 139, 140, 141, 143, 151, 158]
+    >>> before[98], after[98]
+    (np.int16(108), np.int16(109))
+
+Slots 98 and 99 are the king's: it now lies under one card. 119 to 122 are its pile, 136 to 141 the
+pile that has become a space, and three are of the game: spaces and the tops of piles. So 15 rows
+are subtracted and 9 added, where 157 would be summed anew.
 """
 
 from __future__ import annotations
@@ -292,10 +312,10 @@ def _settle_pairs(table, begin, sums):
     total = slopes[0]  # a waste without cards has no pairs
     total[:] = 0
     for upper in range(sums.summed[0] - 1, -1, -1):
-        own = slopes[upper + 1]
+        at_height = slopes[upper + 1]
         for k in range(width):
-            total[k] += own[k]
-        own[:] = 0
+            total[k] += at_height[k]
+        at_height[:] = 0
         for lower in range(upper):
             cards = before[begin + upper], before[begin + lower]
             at = np.uintp(pair_row(cards[0], cards[1], upper - lower)) * width
@@ -341,14 +361,16 @@ def backward(candidates, gradients, slot_map, sums, above, slopes):
     clear(sums)
     sums.pairs[:] = 0
     for i in range(len(chosen) + 1):
-        # At the end of a decision all rows leave the sums.
+        # 1. At the end of a decision all rows leave the sums.
         if i == len(chosen) or (i > 0 and decisions[i] != decisions[i - 1]):
             _settle_all(nothing, gradients, slot_map, sums)
             _settle_pairs(gradients.pairs, slot_map.ends[2], sums)
             clear(sums)
         if i == len(chosen):
             break
+        # 2. The rows that differ from the position before take, or give back, the slopes so far.
         height = _settle_all(rows[chosen[i]], gradients, slot_map, sums)
+        # 3. The slopes of this position are added to the totals, where the ReLU lets them through.
         over, slope, totals = above[i], slopes[i], sums.blocks
         for block in range(len(slot_map.blocks)):
             first, at = np.uintp(slot_map.blocks[block, 0]), np.uintp(slot_map.blocks[block, 1])

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from four_seasons_env.agents.network.evaluation import Weights, network_of
+from four_seasons_env.agents.network.evaluation import network_of
 from four_seasons_env.agents.planner.best_stop import HEADS, best_stop, new_evaluator
 from four_seasons_env.agents.planner.lookahead import look_ahead, new_lookahead
-from four_seasons_env.agents.policy_files import PolicyCard
+from four_seasons_env.agents.policy_files import PolicyCard, Weights
 from four_seasons_env.agents.registry import Positions, Rng
 from four_seasons_env.agents.search.plans import ENDING_POSITIONS, PlanningAgent
 from four_seasons_env.agents.search.worlds import share_won
@@ -29,7 +29,7 @@ from four_seasons_env.positions.search import (
 from four_seasons_env.rules import Rules
 
 _WIDTH = 100
-"""Width of the solver's beam when it votes."""
+"""Width of the solver's beam when it votes. Chosen by hand; no trial of another is kept."""
 _MOST_CANDIDATES = 16
 """Maximum number of candidates; a look ahead plays each of them in every world."""
 
@@ -37,8 +37,16 @@ _MOST_CANDIDATES = 16
 class PlannerAgent(PlanningAgent):
     """Searches the positions before the next card, and plays to the one that it values most.
 
-    A plan holds until a card is turned. Once nothing is hidden the solver plays; where the solver
-    finds no win, the heuristic does.
+    How it decides where to turn the next card (`_plan`):
+
+    1. `best_stop` searches the positions that can be reached, and chooses the one of the highest
+       worth: the network's value, less a small price for each move.
+    2. With ``lookahead``, the best few are compared again over the next cards. When few cards are
+       hidden, the solver votes on them instead (`_reconsider`).
+    3. The moves that lead to the choice, and the one that turns the card, are the plan. It holds
+       until a card is turned.
+
+    Once nothing is hidden the solver plays; where the solver finds no win, the heuristic does.
 
     Args:
         rules: the rule set to play.
@@ -122,6 +130,7 @@ class PlannerAgent(PlanningAgent):
 
     def _reconsider(self, game: Any, best: int, count: int, rng: Rng) -> int:
         """The row to choose after a look ahead or a vote, where the options ask for one."""
+        # 1. A vote if few cards are hidden, else a look ahead, if the options ask for it.
         search, (worlds, cards, chosen, *_) = self._search, self._lookahead
         hidden = int(game["deck_size"]) - int(game["dealt"])
         votes = hidden <= self._votes
@@ -130,16 +139,22 @@ class PlannerAgent(PlanningAgent):
         seed = rng.integers(0, 2**63, dtype=np.uint64)
         if not votes:
             return int(look_ahead(self._evaluator, search, count, best, seed, self._lookahead))
+        # 2. The vote: how many worlds the solver wins from each of the best rows.
         chosen = chosen[: best_stops(count, search, chosen, len(chosen), False)]
         if len(chosen) < 2:
             return best
         at, turns = np.transpose([turn_at(search, row) for row in chosen])
         share = share_won(search.positions[at], turns, self.rules, worlds, _WIDTH, seed)
+        # 3. Its odds times those of the network.
         odds = _log_odds(share) + _log_odds(search.worths[chosen])
         return int(chosen[np.argmax(odds)])
 
 
 def _log_odds(probability: NDArray[np.floating]) -> NDArray[np.float64]:
-    """The logarithm of the odds; probabilities are clipped away from 0 and 1."""
+    """The logarithm of the odds.
+
+    Probabilities are clipped to 3% to 97%, so that a vote of a few worlds that all end alike does
+    not outweigh the network. Chosen by hand; no trial of other bounds is kept.
+    """
     p = np.clip(probability.astype(np.float64), 0.03, 0.97)
     return np.log(p / (1 - p))

@@ -1,8 +1,10 @@
 """The planner's search: the positions before the next card is turned, by the network's values.
 
-The position that the network values most is expanded next, until all have been expanded or a limit
-is reached. Each move costs a little value, because games have a limit of moves. Once nothing is
-hidden, `four_seasons_env.positions.enumeration.find_win` looks for a win instead.
+This is best-first search: the position of the highest worth is expanded next, until all have been
+expanded or a limit is reached. The worth of a position is the network's value, the chance that a
+game is won that turns its next card there, less the price of the moves that lead to it. The planner
+turns the next card in the position of the highest worth among those in which a card can be turned.
+Once nothing is hidden, `four_seasons_env.positions.enumeration.find_win` looks for a win instead.
 """
 
 from __future__ import annotations
@@ -27,10 +29,12 @@ from four_seasons_env.positions.features import write_row
 from four_seasons_env.positions.search import (
     UNTIL_HIDDEN,
     WON,
+    Search,
     begin,
     expand_best,
     goes_on,
     may_stop,
+    new_search,
     turn_at,
     wait,
 )
@@ -42,14 +46,15 @@ HEADS = ("value",)
 """Heads of its network."""
 
 _PRICE = np.float32(0.0002)
-"""Price of a move, in value."""
+"""Price of a move, in value: fifty moves cost a hundredth of a win. Without a price, a game could
+repeat positions until its limit of moves. Chosen by hand; no trial of another price is kept."""
 
 
 class Evaluator(NamedTuple):
     """The rules and the network that a search values positions by."""
 
     rule: Any  # the compiled rule set
-    free: Any  # the same without refills, under which moves turn no cards
+    no_refills: Any  # the same without refills, under which moves turn no cards
     network: Network
     buffers: NetworkBuffers
 
@@ -57,8 +62,8 @@ class Evaluator(NamedTuple):
 def new_evaluator(rules: Rules, network: Network) -> Evaluator:
     """An `Evaluator` of a rule set's positions."""
     rule = compile_rules(rules)[0]
-    free = compile_rules(rules.without_refills)[0]
-    return Evaluator(rule, free, network, new_network_buffers(network, rules.piles))
+    no_refills = compile_rules(rules.without_refills)[0]
+    return Evaluator(rule, no_refills, network, new_network_buffers(network, rules.piles))
 
 
 def read_planner(policy: str | Path, rules: Rules) -> tuple[PolicyCard, Network]:
@@ -83,6 +88,15 @@ class SearchLimits(NamedTuple):
     expansions: int  # positions that it may expand
     ending_positions: int  # the same for a search for a win, once nothing is hidden
     ending_expansions: int
+
+    def new_search(self, rules: Rules) -> Search:
+        """Buffers with room for the largest search of these limits."""
+        return new_search(rules, max(self.positions, self.ending_positions))
+
+
+NARROW = SearchLimits(positions=50, expansions=20, ending_positions=1000, ending_expansions=500)
+"""Limits of the many searches in imagined worlds, of `lookahead` and `luck`: a fiftieth of the
+player's 1,000 expansions. Chosen by hand; no trial of others is kept."""
 
 
 @jit
@@ -109,21 +123,22 @@ def best_stop(g, evaluator, search, positions, expansions):
     Args:
         g: a position with hidden cards.
         evaluator: `Evaluator`.
-        search: `Search`; holds the positions found, and their values and worths.
+        search: `Search`; holds the positions that are reached, and their values and worths.
         positions: maximum number of positions to hold.
         expansions: maximum number of positions to expand.
 
     Returns:
         The row of the position to choose, and how many there are. Row 0 is ``g``.
     """
-    # `values` are the network's chances. `worths` are the same less the price of the moves; they
-    # decide which row is expanded next.
+    # 1. The root. `values` are the network's chances. `worths` are the same less the price of the
+    # moves; they decide which row is expanded next.
     begin(g, evaluator.rule, UNTIL_HIDDEN, positions, expansions, search)
     _value(0, evaluator, search)
     wait(0, search)
     best = 0
+    # 2. Expand the best row that waits, and value the rows that are new, until a limit is reached.
     while goes_on(search):
-        first, end = expand_best(evaluator.rule, evaluator.free, UNTIL_HIDDEN, search)
+        first, end = expand_best(evaluator.rule, evaluator.no_refills, UNTIL_HIDDEN, search)
         for new in range(first, end):
             _value(new, evaluator, search)
             if search.values[new] == WON:  # rows behind it have no worth yet, so they are cut off

@@ -72,7 +72,7 @@ class Judge:
         self._evaluator = new_evaluator(rules, network)
         self._search = new_search(rules, _POSITIONS)
         self._chosen = np.zeros(_TURNS, np.int64)  # rows of it
-        self._next = new_search(rules, max(_NEXT.positions, _NEXT.ending_positions))
+        self._next = _NEXT.new_search(rules)
         self._known: dict[tuple[int, bytes], float] = {}  # mean values of turning a card
 
     def chance(self, game: Game) -> float | None:
@@ -127,7 +127,7 @@ class Judge:
         game = Game.from_own_record(record, self._rules)
         (before,) = game.record.copy()
         if move > 0:  # a refill: the position before it turns the card
-            play(before, self._evaluator.free, move)
+            play(before, self._evaluator.no_refills, move)
         # The hash is unique within a game, and the cards seen identify the game.
         key = (
             position_key(before, self._evaluator.rule),

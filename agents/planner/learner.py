@@ -1,4 +1,27 @@
-"""`PlannerLearner`: TD(lambda) of the planner, on games that it plays against itself."""
+"""`PlannerLearner`: learns the planner's values by TD(lambda), from games that it plays itself.
+
+What it does, and why:
+
+1. It values *afterstates*: positions after a decision, before chance turns a card. The chance of
+   winning from there does not depend on the other candidates, so it is learned in narrow searches
+   and still guides wide ones. TD-Gammon and the players of 2048 do the same.
+2. Workers play `games` games with the network as it is; this process learns from the games of the
+   update before at the same time (`update`). The games are at most one update old, so no correction
+   is needed.
+3. Each position's target is its *lambda-return* (`self_play`): mostly the game's outcome at first,
+   because the values are poor; mostly later values at the end, because they vary less.
+4. The loss is the cross-entropy of the chance of winning. Each position is learned from once: the
+   network overfits to single games, and new games are cheap (`_learn`).
+5. The optimiser is AdamW, whose weight decay does most against overfitting; to try another, change
+   `_optimizer` in `PlannerLearner.__init__`. Its rate falls by equal factors to the end of the run.
+6. There is no target network: targets come from games that were finished before the step, not from
+   the weights that change.
+7. Nothing is added for exploration: as in TD-Gammon, chance brings the variety.
+8. What is validated and saved is a *mean of weights* over the last part of the run (`training`,
+   Polyak and Juditsky 1992), because single batches of games move the latest weights too much.
+
+`docs/results/ideas.csv` has trials of what helped and what did not, `planner.yaml` the numbers.
+"""
 
 from __future__ import annotations
 
@@ -65,6 +88,7 @@ class PlannerLearner(Learner):
 
     def update(self, done: float) -> Update:
         """See `Learner.update`."""
+        # 1. The first update has no games to learn from yet: play some.
         games, rate = self.settings.games, self.settings.rate(done)
         weights = arrays_of(self.module.state_dict(), self.played_weights)
         task = Task(self.rules, self.settings, self.settings.lambda_at(done))
@@ -72,11 +96,12 @@ class PlannerLearner(Learner):
             self._played = self._play(task, weights, self.steps)
         for group in self._optimizer.param_groups:
             group["lr"] = rate
-        # Workers play the next games while this process learns from the last.
+        # 2. Workers play the next games while this process learns from the last.
         with ThreadPoolExecutor(1) as beside:
             following = beside.submit(self._play, task, weights, self.steps + games)
             loss = self._learn(self._played)
             won, self._played = self._played.won, following.result()
+        # 3. The mean of weights, and what is logged.
         self.steps += games
         self.average.update(self.module, self.steps)
         records = {"train/loss": loss, "train/learning_rate": rate}

@@ -1,11 +1,15 @@
 """Looking ahead: what a decision is worth once the next cards have been turned.
 
-The network's value of a position about to deal is an estimate. A look ahead refines it: turn the
-next card in imagined worlds, decide again, repeat for some cards, and average the values reached.
-With one card this is expectimax; to the end of the stock it is rollouts of the planner. All
-candidates face the same worlds. After each round the worse half of them is dropped (sequential
-halving: Karnin, Koren and Somekh 2013). Within a long round those that are clearly worse than the
-best leave earlier, by a test of the differences in the same worlds (racing: Maron and Moore 1994).
+The network's value of a position before the next card is an estimate. A look ahead refines it: turn
+the next card in imagined worlds, decide again, repeat for some cards, and average the values
+reached. With one card this is expectimax; to the end of the stock it is rollouts of the planner.
+
+- *Common random numbers*: all candidates face the same worlds, so luck cancels in their comparison.
+- *Sequential halving* (Karnin, Koren and Somekh 2013): each round drops the worse half of the
+  candidates, and the next has twice as many worlds. Four candidates with 8 worlds: 4 x 8 games,
+  then 2 x 16, then one is left.
+- *Racing* (Maron and Moore 1994): within a long round, a candidate that is clearly worse than the
+  best leaves earlier, by a paired test of the differences in the same worlds.
 """
 
 from __future__ import annotations
@@ -16,22 +20,22 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from four_seasons_env.agents.planner.best_stop import SearchLimits, best_stop_or_win, turn
+from four_seasons_env.agents.planner.best_stop import NARROW, best_stop_or_win, turn
 from four_seasons_env.agents.search.worlds import determinize
 from four_seasons_env.engine.jit import jit
 from four_seasons_env.engine.kernel import GAME, play
 from four_seasons_env.positions.enumeration import best_stops
-from four_seasons_env.positions.search import WON, Search, may_stop, new_search, turn_at
+from four_seasons_env.positions.search import WON, Search, may_stop, turn_at
 from four_seasons_env.rules import Rules
 
+# Chosen by hand; no trial of other values is kept.
 _MARGIN = np.float32(0.08)
 """Positions worth less than the best by more than this are not examined further."""
-_LIMITS = SearchLimits(positions=50, expansions=20, ending_positions=1000, ending_expansions=500)
-"""Limits of the searches in imagined worlds."""
 _TEST_EVERY = 16
-"""Worlds of a round between two tests; the default rounds are too short for one."""
+"""Worlds of a round between two paired tests; the default rounds are too short for one."""
 _CLEARLY = 3.0
-"""A candidate leaves if its mean difference from the best is this many standard errors."""
+"""A candidate leaves if its mean difference from the best is this many standard errors: by chance,
+one in about 700 tests of equal candidates."""
 
 
 class Lookahead(NamedTuple):
@@ -46,15 +50,15 @@ class Lookahead(NamedTuple):
 
 def new_lookahead(rules: Rules, candidates: int, worlds: int, cards: int) -> Lookahead:
     """A `Lookahead` that compares no more than this many candidates."""
-    inner = new_search(rules, max(_LIMITS.positions, _LIMITS.ending_positions))
-    return Lookahead(worlds, cards, np.zeros(candidates, np.int64), inner, np.zeros(1, GAME))
+    chosen, game = np.zeros(candidates, np.int64), np.zeros(1, GAME)
+    return Lookahead(worlds, cards, chosen, NARROW.new_search(rules), game)
 
 
 @jit
 def _play_on(game, evaluator, cards, search):
     """Play a GAME array of one on for this many cards, and return what it is worth then."""
     while True:
-        best, over = best_stop_or_win(game[0], evaluator, search, _LIMITS)
+        best, over = best_stop_or_win(game[0], evaluator, search, NARROW)
         if search.values[best] == WON:
             return 1.0
         # Lost in this world: nothing is hidden and no win was found, or no card can be turned.
@@ -79,18 +83,26 @@ def stride(cards):
 def _best_first(left, totals):
     """The candidates that are left by their totals, best first; equal ones keep their order.
 
-    All have met the same worlds, so totals compare without being divided.
+    All have been played in the same worlds, so totals compare without being divided.
     """
     return left[np.argsort(-totals[left], kind="mergesort")]
 
 
 @jit
 def _not_clearly_worse(left, totals, products, worlds):
-    """Those of the candidates that stay after a paired test against the best of them."""
+    """Those of the candidates that stay after a paired test against the best of them.
+
+    Args:
+        left: int64 (m,), the candidates.
+        totals: float64, the sums of their values.
+        products: float64 (n, n), the sums of products of two candidates' values.
+        worlds: how many values are in the sums.
+    """
     left = _best_first(left, totals)
     best = left[0]
     means = (totals[best] - totals[left]) / worlds
     squares = products[best, best] - 2 * products[best][left] + np.diag(products)[left]
+    # Of the differences from the best: their variance is the mean square less the squared mean.
     variances = np.maximum(0.0, squares / worlds - means * means)
     return left[(means * means * worlds <= _CLEARLY * _CLEARLY * variances) | (means == 0)]
 
@@ -112,20 +124,23 @@ def look_ahead(evaluator, search, count, best, seed, lookahead):
         The row of the position to choose.
     """
     worlds, cards, chosen, inner, game = lookahead
+    # 1. The candidates: the best by the network's worth, within a margin.
     count = best_stops(count, search, chosen, len(chosen), False)
     # Sorted by worth, so the candidates to leave out are at the end.
     while count > 1 and search.worths[chosen[count - 1]] < search.worths[chosen[0]] - _MARGIN:
         count -= 1
     chosen[0] = chosen[0] if count else best
+    # 2. The sums of the tests.
     left = np.arange(max(1, count))  # candidates that are still compared
     values, totals = np.zeros(len(left)), np.zeros(len(left))  # in one world, and their sums
     products = np.zeros((len(left), len(left)))  # sums of products of two values
     root = search.positions[0]
     hidden = max(np.int64(1), np.int64(root.deck_size) - np.int64(root.dealt))
-    # World k turns the hidden card first + k * step next, modulo their number: a few worlds already
-    # cover the next cards evenly, from a card that differs from decision to decision.
+    # 3. World k turns the hidden card first + k * step next, modulo their number: a few worlds
+    # already cover the next cards evenly, from a card that differs from decision to decision.
     first, step = np.int64(seed % np.uint64(hidden)), stride(hidden)
     number = 0
+    # 4. Rounds: play all that are left in each world, test, drop half, double the worlds.
     while len(left) > 1:
         for world in range(1, worlds + 1):
             for i in left:

@@ -3,8 +3,10 @@
 Let W be any fixed function of public information. When a card is turned, its luck is W of the
 position that follows, less the mean of W over all cards that could have come. For a player who does
 not know the next card, the luck of each turned card has mean zero, whatever W is. So
-``won - luck`` has the same mean as ``won``, and less variance the better W is; W does not
-need to be calibrated. A player who has more luck than its variance allows knows more than public
+``won - luck`` has the same mean as ``won``, and less variance the better W is: luck is a control
+variate. W does not need to be calibrated. For example, a queen is turned, and W is 0.6 after her;
+over the 30 cards that could have come, the mean of W is 0.5. Then the luck of this card is +0.1. A
+player who has more luck than its variance allows knows more than public
 information. docs/explanation/luck.md explains the method and names its sources.
 
 `game_luck` computes the luck by any W. `LuckMeter` uses the bundled W: the planner's value of the
@@ -22,7 +24,7 @@ from numpy.typing import NDArray
 
 from four_seasons_env.agents.planner.best_stop import (
     AGENT,
-    SearchLimits,
+    NARROW,
     best_stop_or_win,
     new_evaluator,
     read_planner,
@@ -35,12 +37,11 @@ from four_seasons_env.engine.kernel import sort_unseen
 from four_seasons_env.engine.moves import Move
 from four_seasons_env.engine.validation import check_games
 from four_seasons_env.game import Game
-from four_seasons_env.positions.search import WON, may_stop, new_search
+from four_seasons_env.positions.search import WON, may_stop
 from four_seasons_env.rules import RULES, Rules
 
-_LIMITS = SearchLimits(positions=50, expansions=20, ending_positions=1000, ending_expansions=500)
-_NAME = "planner 50/20"
-"""Name of W in results. Another search needs another name."""
+_NAME = f"planner {NARROW.positions}/{NARROW.expansions}"
+"""Name of W in results."""
 
 Worth = Callable[[NDArray[Any]], NDArray[np.float64]]
 """W: maps positions, GAME (n,), to numbers, (n,), by public information only."""
@@ -60,6 +61,12 @@ def game_luck(start: Game, moves: Iterable[Move | str | int], worth: Worth) -> L
         start: the first position.
         moves: legal moves.
         worth: W.
+
+    Examples:
+        >>> def worth(games):  # the rank of the waste's top card, 0 to 12
+        ...     return games["top"][:, -1] / 4 // 1
+        >>> game_luck(game, ["T4>T1", "deal"], worth)
+        Luck(total=-1.93..., variance=13.84...)
     """
     game, total, variance = start.copy(), 0.0, 0.0
     for move in moves:
@@ -68,8 +75,8 @@ def game_luck(start: Game, moves: Iterable[Move | str | int], worth: Worth) -> L
             worths = worth(np.concatenate([each.game.record for each in outcomes]))
             chances = np.array([each.probability for each in outcomes])
             apart = worths - chances @ worths
-            came = [each.card for each in outcomes].index(game.stock[0])
-            total += float(apart[came])
+            turned = [each.card for each in outcomes].index(game.stock[0])
+            total += float(apart[turned])
             variance += float(chances @ apart**2)
         game.play(move)
     return Luck(total, variance)
@@ -101,7 +108,7 @@ class LuckMeter:
             )
         self._rules = rules
         self._evaluator = new_evaluator(rules, read_planner(folder, rules)[1])
-        self._search = new_search(rules, max(_LIMITS.positions, _LIMITS.ending_positions))
+        self._search = NARROW.new_search(rules)
         digest = hashlib.sha256((folder / WEIGHTS_FILE).read_bytes()).hexdigest()
         self.name = f"{_NAME}, {digest[:8]}"
 
@@ -113,8 +120,8 @@ class LuckMeter:
         """
         check_games(games, self._rules)
         # A copy, because the search sorts unseen cards in place.
-        own = games.copy()
-        values: NDArray[np.float64] = worth_all(own, self._evaluator, self._search, _LIMITS)
+        sorted_games = games.copy()
+        values: NDArray[np.float64] = worth_all(sorted_games, self._evaluator, self._search, NARROW)
         return values
 
     def measure(self, start: Game, moves: Iterable[Move | str | int]) -> Luck:
@@ -137,9 +144,10 @@ def worth_all(games, evaluator, search, limits):
         sort_unseen(games[i], evaluator.rule)
         best, over = best_stop_or_win(games[i], evaluator, search, limits)
         state = search.state[0]
-        all_found = state.waiting == 0 and state.count < state.most
+        # Lost: nothing is hidden, or the search is complete and no card can be turned.
+        is_complete = state.waiting == 0 and state.count < state.most
         if search.values[best] == WON:
             values[i] = 1
-        elif not (over or (all_found and not may_stop(search, best))):
+        elif not (over or (is_complete and not may_stop(search, best))):
             values[i] = search.values[best]
     return values

@@ -25,7 +25,7 @@ from four_seasons_env.agents.planner.best_stop import (
 from four_seasons_env.engine.jit import jit
 from four_seasons_env.engine.kernel import GAME, start
 from four_seasons_env.positions.features import row_length, write_row
-from four_seasons_env.positions.search import WON, may_stop, new_search
+from four_seasons_env.positions.search import WON, may_stop
 from four_seasons_env.rules import Rules
 from four_seasons_env.schemas import Amount, Positive, Rate, Share
 
@@ -146,7 +146,7 @@ def play_part(
     targets, won = _play_deals(
         deals,
         new_evaluator(rules, network),
-        new_search(rules, max(limits.positions, limits.ending_positions)),
+        limits.new_search(rules),
         limits,
         np.float32(td_lambda),
         np.zeros(1, GAME),
