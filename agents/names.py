@@ -16,15 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from four_seasons_env.agents.registry import (
-    AGENTS,
-    Agent,
-    Maker,
-    blamed,
-    bundled_weights,
-    check_agent,
-    find_maker,
-)
+from four_seasons_env.agents import registry
+from four_seasons_env.agents.registry import AGENTS, Agent, bundled_weights, find_maker
 from four_seasons_env.arguments import nearest
 from four_seasons_env.extras import missing_extra
 from four_seasons_env.files import expanded
@@ -201,7 +194,9 @@ def make_player(
     return made
 
 
-def _make_foreign(place: str, maker: Maker, rules: Rules, options: dict[str, Any]) -> Agent:
+def _make_foreign(
+    place: str, maker: registry.Maker, rules: Rules, options: dict[str, Any]
+) -> Agent:
     """Make an agent of another package; the options have been checked.
 
     Raises:
@@ -217,9 +212,9 @@ def _make_foreign(place: str, maker: Maker, rules: Rules, options: dict[str, Any
     given: dict[str, Any] = dict.fromkeys(maker.chooses, True)
     if "rules" in parameters:
         given["rules"] = rules
-    with blamed(place):
+    with registry.blamed(place):
         agent = maker.make(**given | options)
-    return check_agent(place, agent)
+    return registry.check_agent(place, agent)
 
 
 def read_options(

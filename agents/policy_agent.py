@@ -23,15 +23,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from four_seasons_env.agents.registry import (
-    Actions,
-    Agent,
-    Masks,
-    Positions,
-    Rng,
-    as_actions,
-    takes_three,
-)
+from four_seasons_env.agents import registry
+from four_seasons_env.agents.registry import Actions, Agent, Masks, Positions, Rng
 from four_seasons_env.agents.search.next_deal import NextDealPlayer
 from four_seasons_env.arguments import check_choice, check_positive
 from four_seasons_env.episodes.running import Batch
@@ -51,11 +44,7 @@ _OWN = ("num_envs", "rules")
 
 
 def policy(
-    env: str,
-    *,
-    plays: str | tuple[str, ...],
-    block: int | None = None,
-    **arguments: Any,
+    env: str, *, plays: str | tuple[str, ...], block: int | None = None, **arguments: Any
 ) -> Callable[[Callable[..., Any]], Policy]:
     """Turn a function `f(observations, masks, rng)` that returns actions into an agent.
 
@@ -63,6 +52,14 @@ def policy(
     up to 256: observations (an array, or the dictionary of the next-deal environment), masks
     (int8 of shape (n, A)) and a `numpy.random.Generator`. It returns integers of shape (n,). The
     masks are those of the argument `mask`; a comparison gives deterministic players `no_repeats`.
+
+    Examples:
+        >>> @policy("FourSeasons-v0", plays="stochastic", observation="cards")
+        ... def drawn(observations, masks, rng):
+        ...     return np.where(masks, rng.random(masks.shape), -1).argmax(axis=1)
+        >>> agent = drawn(RULES["czarina"])
+        >>> agent.act(games, masks, rng).shape, agent.observation
+        ((4,), 'cards')
 
     Args:
         env: the environment of the policy, "FourSeasons-v0" or "FourSeasonsNextDeal-v0".
@@ -107,7 +104,7 @@ class Policy:
 
     def __post_init__(self) -> None:
         both = {} if isinstance(self.plays, str) or len(self.plays) < 2 else {"deterministic": True}
-        if not takes_three(self.function, **both):
+        if not registry.takes_three(self.function, **both):
             raise TypeError(
                 "policy(...) must decorate a function f(observations, masks, rng"
                 f"{', deterministic' * bool(both)}), not {self.function}"
@@ -140,19 +137,15 @@ class Policy:
         return f"{self.__module__}:{getattr(self, '__name__', 'policy')}"
 
     def actions(
-        self,
-        observations: Any,
-        masks: NDArray[np.int8],
-        rng: np.random.Generator,
-        options: Mapping[str, Any],
-    ) -> NDArray[np.int64]:
+        self, observations: Any, masks: Masks, rng: Rng, options: Mapping[str, Any]
+    ) -> Actions:
         """The function's actions, int64 of shape (n,).
 
         Raises:
             AnswerError: if they are not one integer for each position.
         """
         answer = self.function(observations, masks, rng, **options)
-        return as_actions(answer, len(masks), self.place)
+        return registry.as_actions(answer, len(masks), self.place)
 
 
 def _signature(function: Callable[..., Any], both: Mapping[str, bool]) -> inspect.Signature:
@@ -213,9 +206,10 @@ class NextDealPolicyAgent(NextDealPlayer):
         self.train_seed = options.get("train_seed")
 
     def choose(self, observations: NDArray[Any], masks: Masks, rng: Rng) -> Actions:
-        """The function's actions; it is not asked where there is no candidate."""
-        actions, asked = np.zeros(len(masks), np.int64), masks.any(axis=1)
-        if asked.any():
-            seen = {"observation": observations[asked], "action_mask": masks[asked]}
-            actions[asked] = self._policy.actions(seen, masks[asked], rng, self._options)
+        """The function's actions; it is not called where there is no candidate."""
+        actions, has_candidates = np.zeros(len(masks), np.int64), masks.any(axis=1)
+        if has_candidates.any():
+            masks = masks[has_candidates]
+            seen = {"observation": observations[has_candidates], "action_mask": masks}
+            actions[has_candidates] = self._policy.actions(seen, masks, rng, self._options)
         return actions

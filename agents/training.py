@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import abc
 import dataclasses
+import inspect
 import io
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
     import torch
     from _typeshed import DataclassInstance
     from numpy.typing import NDArray
+
+    Arrays = dict[str, NDArray[np.float32]]
 
 S = TypeVar("S", bound="DataclassInstance")
 _STATE = "state.pt"
@@ -53,8 +56,6 @@ class Learner(abc.ABC):
     """Registered name of its agent."""
     schema: ClassVar[type[Any]]
     """Dataclass of its hyperparameters."""
-    settings_file: ClassVar[Path]
-    """YAML file of their values."""
     unit: ClassVar[str]
     """Name of its steps, in the plural."""
     run_steps: ClassVar[str]
@@ -84,7 +85,7 @@ class Learner(abc.ABC):
 
     @classmethod
     def read_settings(cls, overrides: Iterable[str] = ()) -> Any:
-        """Its hyperparameters.
+        """Its hyperparameters: those in `NAME.yaml` beside its module, and overrides.
 
         Args:
             overrides: strings such as "gamma=0.99", which override the file.
@@ -92,7 +93,8 @@ class Learner(abc.ABC):
         Raises:
             ValueError: for an unknown key, naming the nearest one, or a value of a wrong type.
         """
-        values = _parse_yaml(cls.settings_file.read_text(), str(cls.settings_file))
+        file = Path(inspect.getfile(cls)).with_name(f"{cls.name}.yaml")
+        values = _parse_yaml(file.read_text(), str(file))
         given = {}
         for text in overrides:
             key, equals, value = (part.strip() for part in text.partition("="))
@@ -104,9 +106,7 @@ class Learner(abc.ABC):
         return make_settings(cls.schema, values | given, cls.name)
 
     @classmethod
-    def first_weights(
-        cls, start: str, rules: Rules, settings: Any
-    ) -> dict[str, NDArray[np.float32]]:
+    def first_weights(cls, start: str, rules: Rules, settings: Any) -> Arrays:
         """The weights to start from, also of other rules of the same sizes.
 
         Args:
@@ -156,9 +156,15 @@ class Learner(abc.ABC):
         }
         self.module.load_state_dict(named, strict=False)
 
-    @abc.abstractmethod
     def describe(self) -> str:
         """Its size, for the first line that a run prints."""
+        weights = sum(each.numel() for each in self.module.parameters())
+        return f"{self.settings.games:,} games {self.played}, {weights:,} weights"
+
+    @property
+    @abc.abstractmethod
+    def played(self) -> str:
+        """How its games are played, for `describe`."""
 
     @abc.abstractmethod
     def update(self, done: float) -> Update:
@@ -172,7 +178,7 @@ class Learner(abc.ABC):
     def card_fields(self) -> dict[str, Any]:
         """The fields of a policy's card that say what the network reads and decides."""
 
-    def policy(self, training: dict[str, Any]) -> tuple[PolicyCard, dict[str, NDArray[np.float32]]]:
+    def policy(self, training: dict[str, Any]) -> tuple[PolicyCard, Arrays]:
         """Card and weights of the policy learned so far, the mean of the weights.
 
         Args:
@@ -268,21 +274,10 @@ class Update(NamedTuple):
     records: dict[str, float]  # for the log, by name
 
 
-class _Loader(yaml.SafeLoader):
-    """PyYAML's own takes the last of several values of a key, although YAML forbids them."""
-
-    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
-        keys = [key.value for key, _ in node.value]
-        for key in keys:
-            if keys.count(key) > 1:
-                raise yaml.YAMLError(f"{key!r} must be given once")
-        return super().construct_mapping(node, deep)
-
-
 def _parse_yaml(text: str, what: str) -> Any:
     """The value of a YAML text; an error says what it is."""
     try:
-        return yaml.load(text, _Loader)
+        return yaml.safe_load(text)
     except (yaml.YAMLError, ValueError) as error:  # ValueError: a date such as 2021-02-31
         raise ValueError(f"{what} is not YAML: {' '.join(str(error).split())}") from None
 
@@ -336,9 +331,7 @@ class WeightAverage:
         self.steps = steps
 
 
-def arrays_of(
-    weights: dict[str, torch.Tensor], prefixes: dict[str, str]
-) -> dict[str, NDArray[np.float32]]:
+def arrays_of(weights: dict[str, torch.Tensor], prefixes: dict[str, str]) -> Arrays:
     """Copies of weights as arrays.
 
     Args:

@@ -24,31 +24,19 @@ from sb3_contrib.common.maskable.policies import MaskableMultiInputActorCriticPo
 from stable_baselines3.common.torch_layers import BaseFeaturesExtractor
 from torch import nn
 
+from four_seasons_env.agents.learned.own_layers import OwnLayers
 from four_seasons_env.agents.network.module import PositionNetwork, as_whole
 from four_seasons_env.positions.features import pile_count, row_length
 
-UNUSED = frozenset(("net_arch", "activation_fn"))
-"""Arguments of sb3-contrib's policies that would have no effect on this one."""
 
-
-class CandidatePolicy(MaskableMultiInputActorCriticPolicy):
+class CandidatePolicy(OwnLayers, MaskableMultiInputActorCriticPolicy):
     """See the module. The arguments are those of Stable-Baselines3's policies.
 
     Raises:
         TypeError: for an argument without effect, or a features extractor of another kind.
     """
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        for name in sorted(kwargs.keys() & UNUSED):
-            raise TypeError(
-                f"CandidatePolicy has no {name!r}: choose its layers by "
-                'policy_kwargs={"features_extractor_kwargs": {"widths": ...}}'
-            )
-        super().__init__(*args, **kwargs)
-
-    def _get_constructor_parameters(self) -> dict[str, Any]:
-        every = super()._get_constructor_parameters()
-        return {name: each for name, each in every.items() if name not in UNUSED}
+    remedy = 'choose its layers by policy_kwargs={"features_extractor_kwargs": {"widths": ...}}'
 
     def extract_features(self, obs: Any, features_extractor: Any = None) -> Any:
         """The encoded candidates. Unlike in SB3, integers stay integers and nothing is scaled."""
@@ -89,11 +77,7 @@ class CandidatePolicy(MaskableMultiInputActorCriticPolicy):
         self.ortho_init = ortho
         # The heads return log-odds and values: no layer follows them.
         self.action_net = self.value_net = nn.Identity()  # type: ignore[assignment]
-        self.optimizer = self.optimizer_class(
-            self.parameters(),
-            lr=lr_schedule(1),  # type: ignore[call-arg]
-            **self.optimizer_kwargs,
-        )
+        self._make_optimizer(lr_schedule)
 
 
 class TableEncoder(BaseFeaturesExtractor):

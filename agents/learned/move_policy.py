@@ -14,22 +14,17 @@ import numpy as np
 import torch
 from gymnasium import spaces
 from sb3_contrib.common.maskable.distributions import MaskableDistribution
-from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
 
+from four_seasons_env.agents.learned.own_layers import OwnLayers
 from four_seasons_env.agents.network.places import MoveNetwork
 from four_seasons_env.engine.moves import all_moves
 from four_seasons_env.observations import observation_space as space_of
 from four_seasons_env.rules import Rules, get_rules
 
-UNUSED = frozenset(
-    ("net_arch", "activation_fn", "features_extractor_class", "features_extractor_kwargs")
-)
-"""Arguments of sb3-contrib's policies that would have no effect on this one."""
-
 Masks = np.ndarray[Any, Any] | torch.Tensor | None
 
 
-class MovePolicy(MaskableActorCriticPolicy):
+class MovePolicy(OwnLayers):
     """A `MoveNetwork` with the interface of sb3-contrib's policies.
 
     Args:
@@ -46,6 +41,9 @@ class MovePolicy(MaskableActorCriticPolicy):
         TypeError: for another argument.
     """
 
+    unused = OwnLayers.unused | {"features_extractor_class", "features_extractor_kwargs"}
+    remedy = "choose its units by `layers`"
+
     def __init__(
         self,
         observation_space: spaces.Space[Any],
@@ -55,8 +53,6 @@ class MovePolicy(MaskableActorCriticPolicy):
         layers: Sequence[int] = (128, 64, 64),
         **kwargs: Any,
     ) -> None:
-        for name in sorted(kwargs.keys() & UNUSED):
-            raise TypeError(f"MovePolicy has no {name!r}: choose its units by `layers`")
         found: Any = getattr(observation_space, "rules", "four-seasons")
         known = get_rules(found if rules is None else rules)
         needed, moves = space_of(known, "places"), len(all_moves(known))
@@ -72,16 +68,11 @@ class MovePolicy(MaskableActorCriticPolicy):
 
     def _get_constructor_parameters(self) -> dict[str, Any]:
         own = {"rules": self._rules, "layers": self._layers}
-        every = super()._get_constructor_parameters() | own
-        return {name: each for name, each in every.items() if name not in UNUSED}
+        return super()._get_constructor_parameters() | own
 
     def _build(self, lr_schedule: Any) -> None:
         self.network = MoveNetwork(self._rules, self._layers)
-        self.optimizer = self.optimizer_class(
-            self.parameters(),
-            lr=lr_schedule(1),  # type: ignore[call-arg]
-            **self.optimizer_kwargs,
-        )
+        self._make_optimizer(lr_schedule)
 
     def _read(self, obs: torch.Tensor, masks: Masks) -> tuple[torch.Tensor, torch.Tensor]:
         """Scores and values; see `MoveNetwork.forward`."""

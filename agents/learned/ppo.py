@@ -12,8 +12,7 @@ from __future__ import annotations
 
 import abc
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any
 
 import numpy as np
 from msgspec import Meta
@@ -110,23 +109,22 @@ class Ppo(Learner):
 
     run_steps = "20M"
     log_steps = 32_768
+    played = "side by side"
     smallest = {"games": 2, "n_steps": 64, "batch_size": 64, "max_moves": 50}  # games end
 
     sizes = ("ranks", "piles")  # the observations of other sizes mean something else
-    policy_class: ClassVar[Any]
-    """A policy class of Stable-Baselines3."""
 
     def __init__(
         self, rules: Rules, settings: PpoSettings, seed: int, pool: GamePool | None = None
     ) -> None:
         super().__init__(rules, settings, seed, pool)
-        env = self._new_env()
+        env, policy, policy_arguments = self._env_and_policy()
         self.model: Any = MaskablePPO(
-            self.policy_class,
+            policy,
             env,
             learning_rate=settings.learning_rate,
             **self._chosen(*_PPO_ARGUMENTS),
-            policy_kwargs=self._policy_arguments(),
+            policy_kwargs=policy_arguments,
             device="cpu",
             seed=self.seed,
         )
@@ -136,33 +134,30 @@ class Ppo(Learner):
         env.seed(range(self.seed * settings.games, (self.seed + 1) * settings.games))
 
     @abc.abstractmethod
-    def _new_env(self) -> FourSeasonsVecEnv:
-        """The games to learn from."""
+    def _env_and_policy(self) -> tuple[FourSeasonsVecEnv, type[Any], dict[str, Any]]:
+        """The games to learn from, the class of the policy, and its arguments.
 
-    @abc.abstractmethod
-    def _policy_arguments(self) -> dict[str, Any]:
-        """The arguments of the policy class."""
+        Another optimiser is an argument, too: `optimizer_class` and `optimizer_kwargs`.
+        """
 
     def _chosen(self, *names: str) -> dict[str, Any]:
         """Hyperparameters by name."""
         return {name: getattr(self.settings, name) for name in names}
 
-    def describe(self) -> str:
-        """Its games and weights."""
-        weights = sum(each.numel() for each in self.module.parameters())
-        return f"{self.settings.games:,} games side by side, {weights:,} weights"
-
     def update(self, done: float) -> Update:
         """One rollout, and what is learned from it."""
+        # 1. The learning rate, by the run's limits of steps and time.
         # Stable-Baselines3's own schedules follow the steps, this rate also a limit of time.
         self.model.lr_schedule = ConstantSchedule(self.settings.rate(done))
         ended: list[dict[str, Any]] = []
 
-        def note(found: dict[str, Any], _: Any) -> bool:
-            ended.extend(found["infos"][i] for i in np.flatnonzero(found["dones"]))
+        def note_ends(step: dict[str, Any], _: Any) -> bool:
+            ended.extend(step["infos"][i] for i in np.flatnonzero(step["dones"]))
             return True
 
-        self.model.learn(1, note, log_interval=None, reset_num_timesteps=False)
+        # 2. Stable-Baselines3 plays `n_steps` in each game, and learns for `n_epochs`.
+        self.model.learn(1, note_ends, log_interval=None, reset_num_timesteps=False)
+        # 3. The mean of weights, and what is logged.
         self.steps = self.model.num_timesteps
         self.average.update(self.module, self.steps)
         return Update(
@@ -189,23 +184,19 @@ class MoveLevelPpo(Ppo):
 
     name = "maskable_ppo"
     schema = MaskablePpoSettings
-    settings_file = Path(__file__).with_name("maskable_ppo.yaml")
     unit = "moves"
     log_steps = 131_072
-    policy_class = MovePolicy
     played_weights = {"network.": ""}
 
-    def _new_env(self) -> FourSeasonsVecEnv:
-        arguments = self._chosen("mask", "reward", "max_moves")
+    def _env_and_policy(self) -> tuple[FourSeasonsVecEnv, type[Any], dict[str, Any]]:
+        settings, arguments = self.settings, self._chosen("mask", "reward", "max_moves")
         arguments |= {"observation": "places", "num_threads": None}
-        return FourSeasonsVecEnv(self.settings.games, rules=self.rules, **arguments)
-
-    def _policy_arguments(self) -> dict[str, Any]:
-        return {
-            "rules": self.rules,
-            "layers": self.settings.layers,
-            "optimizer_kwargs": {"betas": (0.9, 0.99), "eps": 1e-5, "fused": True},
-        }
+        optimizer = {"betas": (0.9, 0.99), "eps": 1e-5, "fused": True}
+        return (
+            FourSeasonsVecEnv(settings.games, rules=self.rules, **arguments),
+            MovePolicy,
+            {"rules": self.rules, "layers": settings.layers, "optimizer_kwargs": optimizer},
+        )
 
     def card_fields(self) -> dict[str, Any]:
         """See `Learner.card_fields`."""
@@ -222,25 +213,21 @@ class NextDealPpo(Ppo):
 
     name = "next_deal_ppo"
     schema = NextDealPpoSettings
-    settings_file = Path(__file__).with_name("next_deal_ppo.yaml")
     unit = "decisions"
-    policy_class = CandidatePolicy
     played_weights = {"features_extractor.network.": "", "mlp_extractor.": ""}
 
-    def _new_env(self) -> FourSeasonsNextDealVecEnv:
+    def _env_and_policy(self) -> tuple[FourSeasonsVecEnv, type[Any], dict[str, Any]]:
         arguments = self._chosen(
             *("candidates", "expansions", "order", "endings", "ending_expansions"),
             *("reward", "max_moves"),
         )
-        return FourSeasonsNextDealVecEnv(
-            self.settings.games, rules=self.rules, num_threads=None, **arguments
+        arguments |= {"rules": self.rules, "num_threads": None}
+        widths = {"widths": self.settings.layers}
+        return (
+            FourSeasonsNextDealVecEnv(self.settings.games, **arguments),
+            CandidatePolicy,
+            {"features_extractor_class": TableEncoder, "features_extractor_kwargs": widths},
         )
-
-    def _policy_arguments(self) -> dict[str, Any]:
-        return {
-            "features_extractor_class": TableEncoder,
-            "features_extractor_kwargs": {"widths": self.settings.layers},
-        }
 
     def card_fields(self) -> dict[str, Any]:
         """See `Learner.card_fields`."""

@@ -14,13 +14,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from four_seasons_env.agents.network.evaluation import (
-    Network,
-    NetworkBuffers,
-    apply_network,
-    network_of,
-    new_network_buffers,
-)
+from four_seasons_env.agents.network import evaluation
+from four_seasons_env.agents.network.evaluation import Network
 from four_seasons_env.agents.policy_files import PolicyCard, load_policy
 from four_seasons_env.engine.jit import jit
 from four_seasons_env.engine.kernel import compile_rules, nothing_hidden, play
@@ -56,14 +51,16 @@ class Evaluator(NamedTuple):
     rule: Any  # the compiled rule set
     no_refills: Any  # the same without refills, under which moves turn no cards
     network: Network
-    buffers: NetworkBuffers
+    buffers: evaluation.NetworkBuffers
 
 
 def new_evaluator(rules: Rules, network: Network) -> Evaluator:
     """An `Evaluator` of a rule set's positions."""
     rule = compile_rules(rules)[0]
     no_refills = compile_rules(rules.without_refills)[0]
-    return Evaluator(rule, no_refills, network, new_network_buffers(network, rules.piles))
+    return Evaluator(
+        rule, no_refills, network, evaluation.new_network_buffers(network, rules.piles)
+    )
 
 
 def read_planner(policy: str | Path, rules: Rules) -> tuple[PolicyCard, Network]:
@@ -78,7 +75,7 @@ def read_planner(policy: str | Path, rules: Rules) -> tuple[PolicyCard, Network]
         PolicyFileError: if they cannot be used.
     """
     card, weights = load_policy(policy, AGENT, rules)
-    return card, network_of(weights, card.layers, HEADS)
+    return card, evaluation.network_of(weights, card.layers, HEADS)
 
 
 class SearchLimits(NamedTuple):
@@ -104,7 +101,7 @@ def network_value(g, evaluator):
     """The probability that a position about to deal is won, float32."""
     buffers = evaluator.buffers
     write_row(g, evaluator.rule, buffers.row)
-    apply_network(buffers.row, evaluator.network, buffers)
+    evaluation.apply_network(buffers.row, evaluator.network, buffers)
     return np.float32(1) / (np.float32(1) + np.exp(-buffers.outputs[0]))
 
 

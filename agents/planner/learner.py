@@ -26,7 +26,6 @@ What it does, and why:
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -53,7 +52,6 @@ class PlannerLearner(Learner):
 
     name = AGENT
     schema = PlannerSettings
-    settings_file = Path(__file__).with_name("planner.yaml")
     unit = "games"
     run_steps = "300k"
     log_steps = 2560
@@ -78,13 +76,10 @@ class PlannerLearner(Learner):
             self.module.parameters(), weight_decay=settings.weight_decay, fused=True
         )
 
-    def describe(self) -> str:
-        """Its games, weights and workers."""
-        weights = sum(each.numel() for each in self.module.parameters())
-        return (
-            f"{self.settings.games:,} games between two updates, played {self.pool}, "
-            f"{weights:,} weights"
-        )
+    @property
+    def played(self) -> str:
+        """See `Learner.played`."""
+        return f"between two updates, played {self.pool}"
 
     def update(self, done: float) -> Update:
         """See `Learner.update`."""

@@ -180,12 +180,8 @@ def choose_move(g, rule, mask, buffers):
         w[i] = tuned[1, i] + (tuned[0, i] - tuned[1, i]) * left
     here = _value(g, rule, unseen, w, f)
     # 2. Each legal move, played on a copy: what the position gains by it.
-    best = -1
-    best_gain = -1e9
-    last_resort = -1
-    last_gain = -1e9
-    turn = -1
-    only = -1
+    best = last_resort = turn = only = -1
+    best_gain = last_gain = -1e9
     for move in range(rule.actions):
         if not mask[move]:
             continue

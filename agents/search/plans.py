@@ -41,14 +41,6 @@ def _keys(games, rule, keys):
         keys[i] = public_key(games[i], rule)
 
 
-@jit
-def _keys_along(games, rule, moves, keys):
-    """The key of the position in which each move is played; ``games`` is a GAME array of one."""
-    for i in range(len(moves)):
-        keys[i] = public_key(games[0], rule)
-        kernel.play(games[0], rule, moves[i])
-
-
 class Plans:
     """A table of planned moves, by the public information of a position.
 
@@ -88,9 +80,9 @@ class Plans:
             return
         games = np.zeros(1, kernel.GAME)
         games[0] = game
-        keys = np.zeros(len(moves), np.uint64)
-        _keys_along(games, self._rule, np.array(moves, np.int64), keys)
-        self._moves.update(zip(keys.tolist(), moves, strict=True))
+        for move in moves:
+            self[games[0]] = move
+            kernel.play(games[0], self._rule, move)
 
     def endings(self, games: Positions) -> Actions:
         """The planned moves where nothing is hidden, below 0 elsewhere; int64 of shape (n,)."""

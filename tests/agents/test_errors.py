@@ -218,7 +218,7 @@ HYPERPARAMETERS = [
     (settings("layers=[8, 8, 8]"), ValueError, "three numbers .*, the second a multiple of 16"),
     (settings("layers=[8,8]", name="next_deal_ppo"), ValueError, "layers must be four numbers"),
     (settings("mask=repeats"), ValueError, "unknown mask 'repeats': did you mean 'no_repeats'"),
-    (settings("games={a: 1, a: 3}"), ValueError, "games is not YAML: 'a' must be given once"),
+    (settings("games={a"), ValueError, "games is not YAML: "),
     (settings("gamma=1", "gamma=0.5"), ValueError, "hyperparameter 'gamma' must be given once"),
     (settings("gamma"), ValueError, "key=value"),
     (
