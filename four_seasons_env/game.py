@@ -82,6 +82,8 @@ class Game:
         >>> game.play("T3>T0")  # a Move, its text or its number
         >>> game.tableau
         [['6D', '5S'], ['KD'], ['2H'], [], ['QC']]
+        >>> game
+        <Game 'four-seasons' deal 17: 1 of 52 cards up after 1 move>
 
     Args:
         rules: a rule set's name or a `Rules`.

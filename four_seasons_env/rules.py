@@ -157,6 +157,8 @@ class Rules:  # noqa: PLW1641 (the dataclass has a hash)
         Examples:
             >>> RULES["four-seasons"].replace(piles=2, ranks=6).name
             'four-seasons(piles=2,ranks=6)'
+            >>> RULES["four-seasons"].replace(piles=2, name="mine").name
+            'mine'
         """
         fields = [field.name for field in dataclasses.fields(self)]
         for key in changes:

@@ -144,10 +144,7 @@ TEXTS: list[tuple[Callable[..., Any], list[Row]]] = [
         parse_deals,
         [
             *((each, ValueError, "^deals must be given as '10000-10999'") for each in ("", "-5")),
-            *(
-                (each, ValueError, f"'test' or 'validation', not '{each}'$")
-                for each in ("5-", "tset")
-            ),
+            ("tset", ValueError, "'test' or 'validation', not 'tset'$"),
             ("9-3", ValueError, "the deals '9-3' run backwards: write '3-9'"),
             ("0-9223372036854775808", ValueError, r"^deal must be 0 to 2\^63 - 1"),
         ],
@@ -171,17 +168,9 @@ TEXTS: list[tuple[Callable[..., Any], list[Row]]] = [
             ({"runs": 1}, TypeError, "runs must be True or False, not 1"),
             ({"opening": "as_dealt"}, ValueError, "as_dealt.* use base_from='first'"),
             ({"base_from": "one_per_suit"}, ValueError, "use build='none'"),
-            (
-                {"runs": True, "build": "none"},
-                ValueError,
-                "packs nothing: use runs=False, not True",
-            ),
+            ({"runs": True, "build": "none"}, ValueError, "use runs=False, not True"),
             ({"opening": "empty"}, ValueError, "opening='empty' .* use base_from='first'"),
-            (
-                EMPTY | {"spaces": "auto_stock"},
-                ValueError,
-                "use spaces='optional' or 'before_dealing', not",
-            ),
+            (EMPTY | {"spaces": "auto_stock"}, ValueError, "'optional' or 'before_dealing', not"),
             (EMPTY | {"reserve": True}, ValueError, "use reserve=False, not True"),
             ({"reserve": True, "piles": 1}, ValueError, "use piles=2 or more, not 1"),
             ({"reserve": True, "spaces": "auto_waste"}, ValueError, "use spaces='optional'"),
@@ -190,10 +179,7 @@ TEXTS: list[tuple[Callable[..., Any], list[Row]]] = [
             (TOO_MANY | {"first_waste": 1}, ValueError, "takes 17 cards, but 4 .* a deck of 16"),
         ],
     ),
-    (
-        RULES["four-seasons"].replace,
-        [({"pile": 3}, TypeError, "unknown field 'pile': did you mean 'piles'")],
-    ),
+    (Rules().replace, [({"pile": 3}, TypeError, "unknown field 'pile': did you mean 'piles'")]),
     (
         get_rules,
         [
@@ -254,6 +240,7 @@ def replied(reply: Any) -> Any:
     return env.step(reply)
 
 
+TWO, RANDOM, RNG = Games(deals=2).records, make_agent("random"), np.random.default_rng(0)
 FEW_HIDDEN = Game(small("four-seasons", ranks=6, piles=3), deal=0)
 
 GAMES: list[tuple[Callable[..., Any], list[Row]]] = [
@@ -273,10 +260,7 @@ GAMES: list[tuple[Callable[..., Any], list[Row]]] = [
     (Games.of, [((Game(), -1), ValueError, "copies must be a positive integer, not -1")]),
     (Games.of, [("x", TypeError, "game must be a four_seasons_env.game.Game, not 'x'")]),
     (Games(deals=2).__getitem__, [(each, IndexError, "rows must be") for each in ([[0]], True)]),
-    (
-        lambda rules: Games.from_records(Games(deals=2).records, rules),
-        [(Rules(ranks=6), InvalidGame, "is not a valid position")],
-    ),
+    (Games.from_records, [((TWO, Rules(ranks=6)), InvalidGame, "is not a valid position")]),
     (
         lambda agent: Games(deals=2).play_out(agent, np.random.default_rng(0)),
         [
@@ -284,10 +268,7 @@ GAMES: list[tuple[Callable[..., Any], list[Row]]] = [
             (make_agent("greedy", "czarina"), ValueError, "be 'four-seasons', not 'czarina'"),
         ],
     ),
-    (
-        partial(Games().play_out, make_agent("random"), np.random.default_rng(0)),
-        [(each, ValueError, "max_moves must be") for each in (10**20, 1.5)],
-    ),
+    (Games().play_out, [((RANDOM, RNG, 10**20), ValueError, "max_moves must be 9,223,372,")]),
     (Game(deal=17).stops, [(each, ValueError, "expansions must be") for each in (0, 10_000)]),
     (
         partial(solve, Game(deal=17)),
@@ -298,10 +279,7 @@ GAMES: list[tuple[Callable[..., Any], list[Row]]] = [
             ({"width": 2**63}, ValueError, "width must be 9,223,372,036,854,775,807 or less"),
         ],
     ),
-    *(
-        (each, [("x", TypeError, "game must be a four_sea.*, not 'x'")])
-        for each in (solve, fair_value)
-    ),
+    (solve, [("x", TypeError, "game must be a four_seasons_env.game.Game, not 'x'")]),
     (fair_value, [(Game(deal=0), ValueError, "at most 20, not 46")]),
     (
         partial(fair_value, FEW_HIDDEN),
@@ -313,16 +291,10 @@ GAMES: list[tuple[Callable[..., Any], list[Row]]] = [
     ),
     (partial(paint, Game()), [({"width": 0}, ValueError, "width must be a positive integer, n")]),
     (Game().reshuffled, [(7, TypeError, "^rng must be a numpy.random.Generator, not 7$")]),
-    (
-        evaluate,
-        [((gym.make("FourSeasons-v0"), max), TypeError, "^envs must be a gymnasium.vector")],
-    ),
+    (evaluate, [(("FourSeasons-v0", max), TypeError, "^envs must be a gymnasium.vector")]),
     (check_masked_env, [("x", TypeError, "^env must be a gymnasium.core.Env, not 'x'")]),
     (save_picture, [((Game(), "x.gif"), ValueError, r"\.svg or \.png, not '\.gif'")]),
-    (
-        partial(save_picture, Game(), "x.svg"),
-        [({"widht": 3}, TypeError, "draw_svg has no argument 'widht': did you mean 'width'")],
-    ),
+    (partial(save_picture, Game(), "x.svg"), [({"widht": 3}, TypeError, "did you mean 'width'")]),
     (replied, [(0, TypeError, "a reply must be text, not int")]),
     (
         lambda name: gym.make_vec("FourSeasons-v0", num_envs=2).get_attr(name),
@@ -438,6 +410,7 @@ def continue_a_game_that_is_over(env: Any) -> Any:
     return env.reset(seed=99, options={"game": over})
 
 
+SEEDS = (True, "1", 1.0, -1, 2**64)
 IN_EPISODES = [
     *(
         ((*SINGLE, *MANY), begun(options=options), error, said)
@@ -453,23 +426,15 @@ IN_EPISODES = [
         ]
     ),
     ((*SINGLE, *MANY), continue_a_game_that_is_over, ValueError, "the game is over"),
-    *(
-        ((*SINGLE, *MANY), begun(seed=seed), ValueError, "seed must be")
-        for seed in (True, "1", 1.0, -1, 2**64)
-    ),
+    *(((*SINGLE, *MANY), begun(seed=seed), ValueError, "seed must be") for seed in SEEDS),
     (SINGLE, begun(options={"deal": [17]}), ValueError, "deal must be an integer, not"),
     *(
         (MANY, begun(**arguments), ValueError, said)
         for arguments, said in [
-            ({"options": {"deal": [17]}}, "deal must be one value or 2"),
             ({"options": {"deal": [17, "18"]}}, "deal must be an integer, not"),
-            (
-                {"options": {"game": [Game()] * 3}},
-                "game must be one value or 2, one for each game, not 3",
-            ),
+            ({"options": {"game": [Game()] * 3}}, "must be one value or 2, one for each game, not"),
             ({"seed": 2**64 - 1}, r"seed must be 0 to 2\^64 - 2 for 2 games"),
-            ({"seed": [1, 2, 3]}, "seed"),
-            ({"seed": [1, -3]}, "seed"),
+            ({"seed": [1, -3]}, "seed must be 0 to"),
             ({"options": {"reset_mask": [1, 0]}}, r"a bool array of shape \(2,\), not int64"),
             ({"options": {"reset_mask": np.ones(4, np.bool_)}}, r"not bool of shape \(4,\)"),
             ({"options": {"reset_mask": np.zeros(2, np.bool_)}}, "must name one game or more"),

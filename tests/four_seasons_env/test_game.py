@@ -8,7 +8,6 @@ import four_seasons_env
 from four_seasons_env import agents
 from four_seasons_env.game import Game
 from four_seasons_env.rules import Rules
-from four_seasons_env.solver import Solution
 from tests.helpers import board, later, positions, restocked, small, stock_codes
 
 
@@ -56,14 +55,6 @@ def test_the_key_holds_the_order_of_a_turned_waste():
 
 def test_games_are_equal_by_rules_and_position():
     assert Game() == Game(deal=0) != Game("solitaire-till-dawn", deal=0)
-
-
-def test_games_and_moves_show_what_they_are():
-    game = later(Game("czarina", deal=17), ["deal"])
-    assert repr(game) == "<Game 'czarina' deal 17: 1 of 52 cards up after 1 move>"
-    game = Game(deal=17)
-    assert repr(game.legal_moves()) == "[deal, T3>T0, T4>T1]"
-    assert "moves=[T3>T0]" in repr(Solution("won", game.legal_moves()[1:2], 1, 0.1))
 
 
 @pytest.mark.parametrize("package", [four_seasons_env, agents])

@@ -121,7 +121,7 @@ def test_a_drawing_shows_what_a_player_may_see(rules):
 def test_after_a_redeal_no_card_is_listed_as_unseen():
     game = Game(Rules(redeals=1), deal=17)
     turned = later(game, [*46 * ["deal"], "redeal"])
-    for each, left in ((game, 46), (turned, 0)):  # then its order is known
+    for each, left in ((game, 46), (turned, 0)):
         listed = len(draw_parts(each, unseen=True)[1]) - len(draw_parts(each)[1])
         assert listed == 4 + left  # a sign for each suit
 
@@ -144,19 +144,19 @@ def test_the_card_face_up_in_a_limited_redeal_is_shown():
     assert (game.face_up, "stock") in shown(draw_svg(game))
 
 
+def corners(svg: str, name: str) -> dict[str | None, str | None]:
+    """Where the elements of a class lie, by their places."""
+    return {e.get("data-at"): e.get("transform") for e in parts(svg, name)}
+
+
 def test_the_last_move_is_marked():
     before = Game(deck=OPENING)
-    after = before.copy()
-    after.play("T0>F")
-    assert not parts(draw_svg(after), "mark")
-    corners = {(e.get("data-at"), e.get("transform")) for e in parts(draw_svg(after), "card")}
-    places = {(e.get("data-at"), e.get("transform")) for e in parts(draw_svg(after), "place")}
+    after = before.after("T0>F")
+    svg = draw_svg(after)
+    assert not parts(svg, "mark")
     rings = ElementTree.fromstring(draw_svg(after, before=before))
     ringed = {e.get("transform") for e in rings if len(e) and e[0].get("class") == "mark"}
-    assert ringed == {
-        next(where for at, where in corners if at == "F:S"),
-        next(where for at, where in places if at == "T0"),
-    }
+    assert ringed == {corners(svg, "card")["F:S"], corners(svg, "place")["T0"]}
 
 
 @pytest.mark.parametrize("rules", ["four-seasons", "pysolfc/simplicity"])

@@ -14,18 +14,9 @@ from tests.helpers import rule_sets
 
 def test_names_aliases_and_rules_are_found():
     assert get_rules("czarina") is RULES["czarina"]
-    for alias in ("corner-card", "vanishing-cross", "cross-currents"):
-        assert alias in ALIASES
-        assert get_rules(alias) is RULES["four-seasons"]
-    own = Rules(ranks=6)
-    assert get_rules(own) is own
-
-
-def test_replace_tells_what_was_changed():
-    variant = RULES["four-seasons"].replace(piles=2, ranks=6)
-    assert (variant.piles, variant.ranks, variant.cards) == (2, 6, 24)
-    assert variant.name == "four-seasons(piles=2,ranks=6)"
-    assert variant.replace(name="mine").name == "mine"
+    assert {get_rules(alias).name for alias in ALIASES} == {"four-seasons"}
+    mine = Rules(ranks=6)
+    assert get_rules(mine) is mine
 
 
 @pytest.mark.parametrize(
