@@ -79,11 +79,13 @@ class Name(str):
             return text
         if not isinstance(text, str):
             raise TypeError(f"an agent's name must be text, such as 'heuristic', not {text!r}")
+        # 1. The label: all before the first =, unless that belongs to a path or to an option.
         label, equals, rest = text.partition("=")
         if names_agent(text) or "@" in label or not equals:
             label, rest = "", text
         elif not label:
             raise ValueError(f"a label must not be empty: write a name before the = of {text!r}")
+        # 2. Agent, path and options. A place, package.module:Class, has a colon but no path.
         if ours := _OURS.fullmatch(rest):
             registered, path, written = ours.groups()
         else:
@@ -91,6 +93,7 @@ class Name(str):
             path, written = None, options if at else None
         if path and not AGENTS[registered].learner:
             raise ValueError(f"agent {registered!r} has no weights: leave out {':' + path!r}")
+        # 3. The text without the label, and with ~ in the path replaced.
         folder = expanded(path) if path else None
         weights, at = f":{folder}" if folder else "", "" if written is None else f"@{written}"
         name = super().__new__(cls, f"{registered}{weights}{at}")
@@ -153,10 +156,12 @@ def make_agent(name: str, rules: str | Rules = "four-seasons", **options: Any) -
     place, is_ours = name.registered, name.registered in AGENTS
     try:
         maker = find_maker(place)
+        # 1. The options: those in the name, then those of this call.
         given = ("rules", "card", "weights") if is_ours else ("rules",)
         in_no_name = (*given, *maker.chooses)
         chosen = read_options(place, maker.make, name.options, in_no_name, text=True)
         chosen |= read_options(place, maker.make, options, given, text=False)
+        # 2. The agent, by weights if it learns.
         if not is_ours:
             return _make_foreign(place, maker, rules, chosen)
         if folder := name.weights(rules):

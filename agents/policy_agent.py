@@ -103,6 +103,7 @@ class Policy:
     arguments: dict[str, Any]
 
     def __post_init__(self) -> None:
+        # With both ways of playing, the function gets `deterministic`, too.
         both = {} if isinstance(self.plays, str) or len(self.plays) < 2 else {"deterministic": True}
         if not registry.takes_three(self.function, **both):
             raise TypeError(
@@ -150,9 +151,11 @@ class Policy:
 
 def _signature(function: Callable[..., Any], both: Mapping[str, bool]) -> inspect.Signature:
     """The arguments of a `Policy`: the rules, those in ``both``, and more of its function."""
+    # 1. What the agent is made with: the rules, and how it plays.
     named = inspect.Parameter.KEYWORD_ONLY
     parameters = [inspect.Parameter("rules", inspect.Parameter.POSITIONAL_OR_KEYWORD)]
     parameters += [inspect.Parameter(key, named, default=value) for key, value in both.items()]
+    # 2. The function's arguments after the first three: they are options of the agent's name.
     signature = inspect.signature(function)
     given = {"deterministic", *signature.bind_partial(*range(3)).arguments}
     parameters += [
@@ -189,6 +192,7 @@ class PolicyAgent(Agent):
         moves = np.zeros(len(games), np.int64)
         for first in range(0, len(games), _AT_A_TIME):
             part = slice(first, first + _AT_A_TIME)
+            # As the environment would show these positions; masks are the comparison's.
             self._batch.consider(games[part])
             observations = self._batch.observations[: len(games[part])].copy()
             moves[part] = self._policy.actions(observations, masks[part], rng, self._options)

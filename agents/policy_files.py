@@ -101,6 +101,7 @@ def load_policy(
     """
     folder = _policy_in(folder)
     card = load_policy_card(folder, agent, rules.name)
+    # 1. The weights are those that the card describes, to the last bit.
     data = (folder / WEIGHTS_FILE).read_bytes()
     if hashlib.sha256(data).hexdigest() != card.sha256:
         raise PolicyFileError(
@@ -110,11 +111,13 @@ def load_policy(
         weights = load_tensors(data)
     except (SafetensorError, KeyError) as error:  # KeyError: a type that NumPy does not have
         raise PolicyFileError(f"{folder / WEIGHTS_FILE} is damaged: {error}") from None
+    # 2. Numbers that the networks can use.
     for name, tensor in weights.items():
         if tensor.dtype not in _DTYPES or not np.isfinite(tensor).all():
             raise PolicyFileError(
                 f"{name} in {folder / WEIGHTS_FILE} must have finite numbers, float32 or float16"
             )
+    # 3. For this agent, and for this game.
     if card.agent != agent:
         raise PolicyFileError(f"weights in {folder} must be of {agent!r}, not {card.agent!r}")
     if not any_rules:

@@ -137,6 +137,7 @@ def find_maker(name: str) -> Maker:
         RuntimeError: for an error in the module of another package, which is its cause.
     """
     make = load_ours(AGENTS[name].maker) if name in AGENTS else _load(name)
+    # These attributes are of the class: a comparison needs them before an agent is made.
     plays = getattr(make, "plays", Agent.plays)
     plays = (plays,) if isinstance(plays, str) else tuple(plays)
     if not plays:
@@ -165,6 +166,7 @@ def _load(place: str) -> Any:
         with blamed(place):
             module = importlib.import_module(word)
     except RuntimeError as error:
+        # Only a wrong name, if the module that is missing is this one or a package around it.
         cause = error.__cause__
         if isinstance(cause, ModuleNotFoundError) and f"{word}.".startswith(f"{cause.name}."):
             raise ValueError(f"no module {cause.name!r} for agent {place!r}") from None
@@ -209,7 +211,7 @@ class AnswerError(RuntimeError):
     """Actions that cannot be played: wrong in number, type or value."""
 
 
-def check_agent(name: str, agent: Any) -> Agent:
+def check_agent(name: str, agent: Agent) -> Agent:
     """An agent with all attributes of `Agent`; those that its class lacks get their defaults.
 
     Raises:
@@ -217,21 +219,23 @@ def check_agent(name: str, agent: Any) -> Agent:
     """
     from four_seasons_env.engine.masks import MASKS  # compiled code, which takes time to load
 
+    # 1. It can act.
     if not takes_three(getattr(agent, "act", None)):
         raise ValueError(
             f"agent {name!r} has no act(games, masks, rng): see four_seasons_env.agents.Agent"
         )
+    # 2. A class that does not derive from `Agent` may have any of its attributes, or none.
     for attribute in ("mask", "kind", "observation", "train_seed"):
         if not hasattr(agent, attribute):
             setattr(agent, attribute, getattr(Agent, attribute))
+    # 3. Their values. The seed is checked where it is stored, in a comparison.
     if agent.mask not in MASKS:
         raise ValueError(f"agent {name!r} has mask {agent.mask!r}: {nearest(agent.mask, MASKS)}")
     for attribute in ("kind", "observation"):
         text = getattr(agent, attribute)
         if not isinstance(text, str):
             raise ValueError(f"{attribute} of agent {name!r} must be a text, not {text!r}")
-    checked: Agent = agent
-    return checked
+    return agent
 
 
 def as_actions(answer: Any, count: int, name: str) -> Actions:

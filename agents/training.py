@@ -12,7 +12,7 @@ import abc
 import dataclasses
 import inspect
 import io
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, TypeVar
 
@@ -118,6 +118,7 @@ class Learner(abc.ABC):
             ValueError: if it cannot start from these weights.
             FileNotFoundError: if there are no weights.
         """
+        # 1. A policy of this agent, of any rules.
         name = Name(start)
         if name.registered != cls.name or name.options:
             raise ValueError(
@@ -127,6 +128,7 @@ class Learner(abc.ABC):
         folder = name.weights(rules)
         assert folder  # as for all agents that learn
         card, weights = load_policy(folder, cls.name, rules, any_rules=True)
+        # 2. Of rules whose observations mean the same.
         trained = get_rules(card.rules)
         for size in cls.sizes:
             there, here = getattr(trained, size), getattr(rules, size)
@@ -134,6 +136,7 @@ class Learner(abc.ABC):
                 raise ValueError(
                     f"{start!r} was trained for {there} {size}, but {rules.name!r} has {here}"
                 )
+        # 3. With the network of this run.
         make_player(rules, card, weights, {})  # its tensors fit its card
         if card.layers != settings.layers:
             layers = ",".join(map(str, card.layers))
@@ -148,6 +151,7 @@ class Learner(abc.ABC):
         import torch
 
         weights = self.first_weights(start, self.rules, self.settings)
+        # A player's weights have other names than the module's, and lack the critic's.
         named = {
             name: torch.from_numpy(weights[played])
             for old, new in self.played_weights.items()
@@ -247,9 +251,7 @@ class GamePool(Protocol):
 
     size: int
 
-    def over_deals(
-        self, function: Callable[..., Any], about: Any, deals: Any, shared: dict[str, NDArray[Any]]
-    ) -> list[Any]:
+    def over_deals(self, function: Any, about: Any, deals: Any, shared: Arrays) -> list[Any]:
         """Call ``function((about, part), shared)`` for parts of the deals, in their order."""
         ...
 
@@ -259,9 +261,7 @@ class ThisProcess:
 
     size = 1
 
-    def over_deals(
-        self, function: Callable[..., Any], about: Any, deals: Any, shared: dict[str, NDArray[Any]]
-    ) -> list[Any]:
+    def over_deals(self, function: Any, about: Any, deals: Any, shared: Arrays) -> list[Any]:
         """See `GamePool.over_deals`."""
         return [function((about, deals), shared)]
 
@@ -323,6 +323,7 @@ class WeightAverage:
     def update(self, module: torch.nn.Module, steps: int) -> None:
         """Add a module's weights after this number of steps."""
         latest = module.state_dict()
+        # With this weight, steps count about equally while they are among the last `share`.
         weight = min(1.0, (steps - self.steps) / max(self._share * steps, 1e-9))
         if not self.weights:
             self.weights = {name: each.detach().clone() for name, each in latest.items()}

@@ -89,10 +89,12 @@ def find_players(
     for name in named:
         if name.label:
             check_label(name.label, name.registered)
+        # 1. The agent itself says what it is, and its weights how long it was trained.
         agent = make_agent(name, rules)  # raises if the agent cannot play
         maker = find_maker(name.registered)
         trained = list(_weights(name, rules))
         steps, core_seconds = _budget(*trained[0]) if trained else (None, None)
+        # 2. A player for each way of playing; the agent's only way, if none of those is asked for.
         players += [
             Player(
                 name.label or str(name),

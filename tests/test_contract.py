@@ -49,7 +49,7 @@ from four_seasons_env.solver import fair_value
 from four_seasons_env.testing import check_masked_env
 from four_seasons_env.text import FourSeasonsTextEnv
 from four_seasons_env.wrappers import MaskInObservation, VectorMaskInObservation
-from tests.agents.policies import (
+from tests.agents.fakes import (
     candidate_card,
     candidate_weights,
     move_card,

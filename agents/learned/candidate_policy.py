@@ -20,13 +20,46 @@ from typing import Any
 import numpy as np
 import torch
 from gymnasium import spaces
-from sb3_contrib.common.maskable.policies import MaskableMultiInputActorCriticPolicy
+from sb3_contrib.common.maskable.policies import (
+    MaskableActorCriticPolicy,
+    MaskableMultiInputActorCriticPolicy,
+)
 from stable_baselines3.common.torch_layers import BaseFeaturesExtractor
-from torch import nn
+from torch import Tensor, nn
 
-from four_seasons_env.agents.learned.own_layers import OwnLayers
 from four_seasons_env.agents.network.module import PositionNetwork, as_whole
 from four_seasons_env.positions.features import pile_count, row_length
+
+
+class OwnLayers(MaskableActorCriticPolicy):
+    """Refuses the arguments of sb3-contrib's policies that would have no effect on its layers.
+
+    The base of `CandidatePolicy` and of `MovePolicy`.
+
+    Raises:
+        TypeError: for such an argument.
+    """
+
+    unused = frozenset(("net_arch", "activation_fn"))
+    remedy: str
+    """How the layers are chosen instead, for the error."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        for name in sorted(kwargs.keys() & self.unused):
+            raise TypeError(f"{type(self).__name__} has no {name!r}: {self.remedy}")
+        super().__init__(*args, **kwargs)
+
+    def _get_constructor_parameters(self) -> dict[str, Any]:
+        every = super()._get_constructor_parameters()
+        return {name: each for name, each in every.items() if name not in self.unused}
+
+    def _make_optimizer(self, lr_schedule: Any) -> None:
+        """Make the optimiser of all weights; `optimizer_class` is an argument of the policy."""
+        self.optimizer = self.optimizer_class(
+            self.parameters(),
+            lr=lr_schedule(1),  # type: ignore[call-arg]
+            **self.optimizer_kwargs,
+        )
 
 
 class CandidatePolicy(OwnLayers, MaskableMultiInputActorCriticPolicy):
@@ -43,8 +76,8 @@ class CandidatePolicy(OwnLayers, MaskableMultiInputActorCriticPolicy):
         return (features_extractor or self.features_extractor)(obs)
 
     def evaluate_actions(
-        self, obs: Any, actions: torch.Tensor, action_masks: Any = None
-    ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor | None]:
+        self, obs: Any, actions: Tensor, action_masks: Any = None
+    ) -> tuple[Tensor, Tensor, Tensor | None]:
         """Value of each chosen candidate, log-probability of the choice, and entropy.
 
         The value that is fitted is that of the chosen candidate, not of the decision, so that each
@@ -111,14 +144,17 @@ class TableEncoder(BaseFeaturesExtractor):
         self.width = widths[-1]
         self.network = PositionNetwork(widths)
 
-    def forward(self, observations: dict[str, torch.Tensor]) -> torch.Tensor:
+    def forward(self, observations: dict[str, Tensor]) -> Tensor:
         """See the class."""
+        # 1. The used places of all decisions, one after the other.
         is_candidate = observations["action_mask"] != 0
         decisions, places = is_candidate.nonzero(as_tuple=True)
         # Stable-Baselines3 keeps some of them as floats.
         positions = as_whole(observations["observation"], torch.int16)
         rows = decisions * positions.shape[1] + places
+        # 2. Their encodings, which share the sums of a decision.
         encoded = self.network.encode(positions.flatten(0, 1), decisions, rows)
+        # 3. Back in their places; the last column marks the candidates.
         out = encoded.new_zeros(*is_candidate.shape, self.width + 1)
         out[decisions, places] = nn.functional.pad(encoded, (0, 1), value=1.0)
         return out
@@ -135,29 +171,30 @@ class CandidateHeads(nn.Module):
             nn.init.zeros_(head.weight)
             nn.init.zeros_(head.bias)
 
-    def forward(self, encoded: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    def forward(self, encoded: Tensor) -> tuple[Tensor, Tensor]:
         """Log-odds of shape (n, K) and values of shape (n, 1)."""
         scores = self.forward_actor(encoded)
         return scores, self._mean_value(encoded, scores)
 
-    def forward_actor(self, encoded: torch.Tensor) -> torch.Tensor:
+    def forward_actor(self, encoded: Tensor) -> Tensor:
         """Log-odds of shape (n, K); float32, also where autocast makes the layers bfloat16."""
-        scores: torch.Tensor = self.score(encoded[..., :-1]).squeeze(-1).float()
+        scores: Tensor = self.score(encoded[..., :-1]).squeeze(-1).float()
         return scores
 
-    def forward_critic(self, encoded: torch.Tensor) -> torch.Tensor:
+    def forward_critic(self, encoded: Tensor) -> Tensor:
         """Values of shape (n, 1)."""
         return self._mean_value(encoded, self.forward_actor(encoded))
 
-    def values(self, encoded: torch.Tensor) -> torch.Tensor:
+    def values(self, encoded: Tensor) -> Tensor:
         """The value of each candidate, of shape (n, K); float32."""
-        values: torch.Tensor = self.value(encoded[..., :-1]).squeeze(-1).float()
+        values: Tensor = self.value(encoded[..., :-1]).squeeze(-1).float()
         return values
 
-    def _mean_value(self, encoded: torch.Tensor, scores: torch.Tensor) -> torch.Tensor:
+    def _mean_value(self, encoded: Tensor, scores: Tensor) -> Tensor:
         """The candidates' values, weighted by the probability that each is chosen; shape (n, 1)."""
+        # The policy's weights are constants here: the value learns from returns, not through them.
         is_candidate = encoded[..., -1] != 0
         values = self.values(encoded)
         weights = scores.detach().masked_fill(~is_candidate, -1e9).softmax(dim=-1)
-        mean: torch.Tensor = (weights * values).sum(dim=-1, keepdim=True)
+        mean: Tensor = (weights * values).sum(dim=-1, keepdim=True)
         return mean

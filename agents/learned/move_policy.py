@@ -14,14 +14,15 @@ import numpy as np
 import torch
 from gymnasium import spaces
 from sb3_contrib.common.maskable.distributions import MaskableDistribution
+from torch import Tensor
 
-from four_seasons_env.agents.learned.own_layers import OwnLayers
+from four_seasons_env.agents.learned.candidate_policy import OwnLayers
 from four_seasons_env.agents.network.places import MoveNetwork
 from four_seasons_env.engine.moves import all_moves
 from four_seasons_env.observations import observation_space as space_of
 from four_seasons_env.rules import Rules, get_rules
 
-Masks = np.ndarray[Any, Any] | torch.Tensor | None
+Masks = np.ndarray[Any, Any] | Tensor | None
 
 
 class MovePolicy(OwnLayers):
@@ -53,6 +54,7 @@ class MovePolicy(OwnLayers):
         layers: Sequence[int] = (128, 64, 64),
         **kwargs: Any,
     ) -> None:
+        # The space of our environments names its rule set, also in a saved model.
         found: Any = getattr(observation_space, "rules", "four-seasons")
         known = get_rules(found if rules is None else rules)
         needed, moves = space_of(known, "places"), len(all_moves(known))
@@ -74,7 +76,7 @@ class MovePolicy(OwnLayers):
         self.network = MoveNetwork(self._rules, self._layers)
         self._make_optimizer(lr_schedule)
 
-    def _read(self, obs: torch.Tensor, masks: Masks) -> tuple[torch.Tensor, torch.Tensor]:
+    def _read(self, obs: Tensor, masks: Masks) -> tuple[Tensor, Tensor]:
         """Scores and values; see `MoveNetwork.forward`."""
         if masks is None:
             marked = torch.ones(len(obs), self._moves, dtype=torch.bool)
@@ -84,8 +86,8 @@ class MovePolicy(OwnLayers):
         return scores, values
 
     def forward(
-        self, obs: torch.Tensor, deterministic: bool = False, action_masks: Masks = None
-    ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+        self, obs: Tensor, deterministic: bool = False, action_masks: Masks = None
+    ) -> tuple[Tensor, Tensor, Tensor]:
         """Actions, values and log-probabilities."""
         scores, values = self._read(obs, action_masks)
         logs = torch.log_softmax(scores, dim=1)
@@ -97,8 +99,8 @@ class MovePolicy(OwnLayers):
         return actions, values, logs.gather(1, actions[:, None]).squeeze(1)
 
     def evaluate_actions(
-        self, obs: torch.Tensor, actions: torch.Tensor, action_masks: Masks = None
-    ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor | None]:
+        self, obs: Tensor, actions: Tensor, action_masks: Masks = None
+    ) -> tuple[Tensor, Tensor, Tensor | None]:
         """Values, log-probabilities of the actions, and entropies."""
         scores, values = self._read(obs, action_masks)
         logs = torch.log_softmax(scores, dim=1)
@@ -115,7 +117,7 @@ class MovePolicy(OwnLayers):
             distribution.apply_masking(action_masks)
         return distribution
 
-    def predict_values(self, obs: Any) -> torch.Tensor:
+    def predict_values(self, obs: Any) -> Tensor:
         """The values of positions."""
         none = np.zeros((len(obs), self._moves), np.bool_)
         return self._read(obs, none)[1]

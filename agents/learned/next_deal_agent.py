@@ -9,10 +9,9 @@ from numpy.typing import NDArray
 
 from four_seasons_env.agents.network import evaluation
 from four_seasons_env.agents.policy_files import PolicyCard, PolicyFileError, Weights
-from four_seasons_env.agents.registry import PLAYS, Actions, Masks, Positions, Rng
+from four_seasons_env.agents.registry import PLAYS, Actions, Masks, Rng
 from four_seasons_env.agents.search.next_deal import NextDealPlayer
 from four_seasons_env.agents.search.plans import ENDING_POSITIONS, Plans
-from four_seasons_env.engine.kernel import compile_rules, nothing_hidden
 from four_seasons_env.rules import Rules
 
 HEADS = ("score", "value")
@@ -62,6 +61,7 @@ class NextDealAgent(NextDealPlayer):
     ) -> None:
         self.train_seed = card.training.get("seed")
         self.deterministic = deterministic
+        # 1. How it decides: by the card, unless an option says otherwise.
         given = {"candidates": candidates, "expansions": expansions}
         decisions: dict[str, Any] = card.decisions | {
             name: value for name, value in given.items() if value is not None
@@ -69,18 +69,18 @@ class NextDealAgent(NextDealPlayer):
         # A player that samples follows its policy, and has no use for the values.
         weight = decisions.pop("value_weight", 0.0)
         self._value_weight = np.float32(weight if self.deterministic else 0)
-        self._solves = decisions.get("endings") == SOLVER
-        if self._solves:
+        self.solves_endings = decisions.get("endings") == SOLVER
+        if self.solves_endings:
             decisions["endings"] = "search"
         if decisions.keys() != _DECISIONS:
             raise PolicyFileError(
                 f"decisions in the policy's card must be {sorted(_DECISIONS)}, not "
                 f"{sorted(decisions)}"
             )
+        # 2. The environment whose candidates it chooses among, and the network that scores them.
         super().__init__(rules, **decisions)
-        if self._solves:
+        if self.solves_endings:
             self._plans = Plans(rules, ENDING_POSITIONS)
-        self._rule = compile_rules(rules)[0]
         self._network = evaluation.network_of(weights, card.layers, HEADS)
         self._buffers = evaluation.new_network_buffers(self._network, rules.piles)
 
@@ -113,12 +113,3 @@ class NextDealAgent(NextDealPlayer):
             scores = scores + rng.gumbel(size=scores.shape).astype(np.float32)
         best: Actions = scores.argmax(axis=1)
         return best
-
-    def _decide(self, games: Positions, rng: Rng) -> None:
-        """See `NextDealPlayer`; endings that the solver plays are not searched before."""
-        if self._solves:
-            known = np.array([nothing_hidden(game, self._rule) for game in games], np.bool_)
-            for game in games[known]:
-                self._plans.finish(game)
-            games = games[~known]
-        super()._decide(games, rng)

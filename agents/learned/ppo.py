@@ -34,12 +34,6 @@ from four_seasons_env.rewards import REWARDS
 from four_seasons_env.rules import Rules
 from four_seasons_env.schemas import Amount, Positive, Share, one_of
 
-_PPO_ARGUMENTS = (
-    *("n_steps", "batch_size", "n_epochs", "gamma", "gae_lambda", "clip_range"),
-    *("ent_coef", "vf_coef", "max_grad_norm"),
-)
-"""Hyperparameters that MaskablePPO takes under the same names."""
-
 
 @dataclass(kw_only=True)
 class PpoSettings:
@@ -119,11 +113,16 @@ class Ppo(Learner):
     ) -> None:
         super().__init__(rules, settings, seed, pool)
         env, policy, policy_arguments = self._env_and_policy()
+        # The hyperparameters that MaskablePPO takes under the same names.
+        named = self._chosen(
+            *("n_steps", "batch_size", "n_epochs", "gamma", "gae_lambda", "clip_range"),
+            *("ent_coef", "vf_coef", "max_grad_norm"),
+        )
         self.model: Any = MaskablePPO(
             policy,
             env,
             learning_rate=settings.learning_rate,
-            **self._chosen(*_PPO_ARGUMENTS),
+            **named,
             policy_kwargs=policy_arguments,
             device="cpu",
             seed=self.seed,

@@ -78,12 +78,15 @@ def network_of(weights: Weights, layers: Sequence[int], heads: Sequence[str]) ->
     Raises:
         PolicyFileError: for a tensor that is missing or has another shape.
     """
+    # 1. The tables, as float32 of the shapes that the widths say.
     widths = widths_of(layers)
     columns = {"suits": widths.suit, "piles": widths.pile, "game": widths.game}
     columns["pairs"] = widths.game
     tables = {
         name: tensor_of(weights, name, (rows, columns[name])) for name, rows in TABLES.items()
     }
+    # 2. As int32: sums of integers are exact in any order, so a position's value does not depend on
+    # the way to it. Pairs stay float32: they are summed anew for each waste.
     most = {"suits": SUIT_SLOTS, "piles": PILE_FEATURES, "game": GAME_SLOTS}  # rows in a sum
     largest = max(most[name] * float(np.abs(tables[name]).max()) for name in most)
     # The finest unit, a power of two, with which no sum reaches 2^31.
@@ -172,9 +175,12 @@ def apply_network(row, network, buffers):
         network: `Network`.
         buffers: `NetworkBuffers`, of the same network throughout.
     """
+    # 1. The accumulator: only rows that differ from the position before.
     slot_map, sums, pooled, hidden, outputs, _, used = buffers
     height = update_sums(row, network.tables, slot_map, sums)
+    # 2. ReLU, and the sums over suits and over piles.
     pool(sums, height, slot_map, network.unit, pooled)
+    # 3. A dense layer with a ReLU, and the heads.
     apply_to_one(pooled, network.hidden, used, hidden)
     for k in range(len(hidden)):
         hidden[k] = max(hidden[k], np.float32(0))
@@ -215,10 +221,12 @@ def apply_to_one(x, layer, used, out):
     # Unsigned, here and below: Numba then leaves out the test for negative indices.
     width = np.uintp(len(bias))
     out[:] = bias
+    # 1. The indices of the inputs that are not zero.
     count = 0
     for i in range(len(x)):
         used[count] = i  # overwritten if the input is zero: there is no branch to mispredict
         count += x[i] != 0
+    # 2. Four of them at a time, then the rest.
     fours = count - count % 4
     # The parentheses fix the order of the sum: the compiler must keep it, so the last bits do
     # not depend on how it vectorizes the loop.

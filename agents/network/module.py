@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import nn
+from torch import Tensor, nn
 
 from four_seasons_env.agents.network import sums as compiled
 from four_seasons_env.agents.network.checks import UNSCALED, check_array
@@ -28,7 +28,7 @@ def _threads() -> ThreadPoolExecutor:
     return ThreadPoolExecutor()
 
 
-def as_array(tensor: torch.Tensor) -> NDArray[np.float32]:
+def as_array(tensor: Tensor) -> NDArray[np.float32]:
     """A tensor for compiled code: float32 on the CPU, also where torch uses another dtype."""
     array: NDArray[np.float32] = tensor.detach().float().contiguous().cpu().numpy()
     return array
@@ -39,13 +39,8 @@ class SumRows(torch.autograd.Function):
 
     @staticmethod
     def forward(
-        ctx: Any,
-        rows: torch.Tensor,
-        decisions: torch.Tensor,
-        chosen: torch.Tensor,
-        parts: int,
-        *tables: torch.Tensor,
-    ) -> torch.Tensor:
+        ctx: Any, rows: Tensor, decisions: Tensor, chosen: Tensor, parts: int, *tables: Tensor
+    ) -> Tensor:
         """The pooled sums, float32 of shape (m, a + b + c).
 
         Args:
@@ -85,7 +80,7 @@ class SumRows(torch.autograd.Function):
         return torch.from_numpy(pooled).to(tables[0])
 
     @staticmethod
-    def backward(ctx: Any, *slopes: torch.Tensor) -> Any:
+    def backward(ctx: Any, *slopes: Tensor) -> Any:
         """The gradients of the tables."""
         summed, slot_map, above, shapes, device = ctx.saved
         slope = as_array(slopes[0])
@@ -111,7 +106,7 @@ _SCALES = {"suits": 0.15, "piles": 0.3, "game": 0.15, "pairs": 0.0}
 rows for a suit (0.15 x sqrt(30) = 0.8), six for a pile and thirty for the game."""
 
 
-def as_whole(observations: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
+def as_whole(observations: Tensor, dtype: torch.dtype) -> Tensor:
     """Observations as whole numbers of a dtype, on the CPU; libraries keep some as floats.
 
     Raises:
@@ -153,17 +148,13 @@ class PositionNetwork(nn.Module):
             nn.init.normal_(layer.weight, std=layer.in_features**-0.5)
             nn.init.zeros_(layer.bias)
 
-    def encode(
-        self, rows: torch.Tensor, decisions: torch.Tensor, chosen: torch.Tensor
-    ) -> torch.Tensor:
+    def encode(self, rows: Tensor, decisions: Tensor, chosen: Tensor) -> Tensor:
         """The units of the dense layer, float32 of shape (m, hidden); see `SumRows`."""
         tables = [self.get_parameter(name) for name in TABLES]
         pooled = SumRows.apply(rows, decisions, chosen, self.parts, *tables)  # type: ignore[no-untyped-call]
         return torch.relu(self.dense(pooled))
 
-    def forward(
-        self, rows: torch.Tensor, decisions: torch.Tensor, chosen: torch.Tensor
-    ) -> torch.Tensor:
+    def forward(self, rows: Tensor, decisions: Tensor, chosen: Tensor) -> Tensor:
         """The outputs of the heads, float32 of shape (m, heads); see `SumRows`."""
         encoded = self.encode(rows, decisions, chosen)
         return torch.cat([self.get_submodule(name)(encoded) for name in self.heads], dim=1)

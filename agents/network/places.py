@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import nn
+from torch import Tensor, nn
 
 from four_seasons_env.agents.network import rows as compiled
 from four_seasons_env.agents.network.checks import check_array
@@ -27,21 +27,15 @@ class _Compiled(torch.autograd.Function):
     """A compiled function for torch, with its gradient, on the CPU."""
 
     @staticmethod
-    def forward(
-        ctx: Any,
-        functions: tuple[Any, Any],
-        shape: tuple[int, ...],
-        fixed: tuple[NDArray[Any], ...],
-        *inputs: torch.Tensor,
-    ) -> torch.Tensor:
+    def forward(ctx: Any, functions: Any, shape: Any, fixed: Any, *inputs: Tensor) -> Tensor:
         """The result, float32.
 
         Args:
             ctx: of torch.
-            functions: `f(*fixed, *inputs, result)` writes the result, and
+            functions: two; `f(*fixed, *inputs, result)` writes the result, and
                 `g(*fixed, *inputs, slopes, gradients)` adds to the gradients of the inputs.
             shape: of the result.
-            fixed: arrays that have no gradient.
+            fixed: a tuple of arrays that have no gradient.
             *inputs: tensors that have one.
         """
         write, ctx.add = functions
@@ -51,7 +45,7 @@ class _Compiled(torch.autograd.Function):
         return result
 
     @staticmethod
-    def backward(ctx: Any, *slopes: torch.Tensor) -> Any:
+    def backward(ctx: Any, *slopes: Tensor) -> Any:
         """The gradients of the inputs."""
         gradients = tuple(np.zeros_like(each) for each in ctx.inputs)
         ctx.add(*ctx.fixed, *ctx.inputs, as_array(slopes[0]), gradients)
@@ -71,7 +65,7 @@ class CardTable(nn.Module):
         scale: standard deviation of the first weights.
     """
 
-    kinds: torch.Tensor
+    kinds: Tensor
 
     def __init__(self, kinds: NDArray[np.int64], width: int, scale: float) -> None:
         super().__init__()
@@ -81,7 +75,7 @@ class CardTable(nn.Module):
         with torch.no_grad():
             self.rows[0] = 0
 
-    def forward(self) -> torch.Tensor:
+    def forward(self) -> Tensor:
         """The table, float32 of shape (rows, width)."""
         return self.rows + self.shared.index_select(0, self.kinds)
 
@@ -98,7 +92,7 @@ class PlacesEncoder(nn.Module):
         super().__init__()
         self.table = CardTable(kinds_of(ranks)[0], width, 0.1)
 
-    def forward(self, rows: torch.Tensor) -> torch.Tensor:
+    def forward(self, rows: Tensor) -> Tensor:
         """The sums, float32 of shape (n, width), of rows as `rows_of` returns them.
 
         Raises:
@@ -110,7 +104,7 @@ class PlacesEncoder(nn.Module):
             return _sums(rows, table)
         array, functions = rows.numpy(), (compiled.sum_rows, compiled.add_slopes)
         check_array("rows", array, (np.int16,), (None, MOST_ROWS), ROWS - 1)
-        sums: torch.Tensor = _Compiled.apply(  # type: ignore[no-untyped-call]
+        sums: Tensor = _Compiled.apply(  # type: ignore[no-untyped-call]
             functions, (len(rows), table.shape[1]), (array,), table
         )
         return sums.to(table.dtype)
@@ -143,9 +137,7 @@ class MoveNetwork(nn.Module):
             nn.init.zeros_(self.dense.bias)
             nn.init.zeros_(self.value.bias)
 
-    def forward(
-        self, places: torch.Tensor, masks: torch.Tensor
-    ) -> tuple[torch.Tensor, torch.Tensor]:
+    def forward(self, places: Tensor, masks: Tensor) -> tuple[Tensor, Tensor]:
         """Scores, float32 of shape (n, A), and values, of shape (n,).
 
         Args:
@@ -161,9 +153,7 @@ class MoveNetwork(nn.Module):
         moves = compiled.move_rows_of(observed, masks.cpu().contiguous().numpy(), self.rules)
         return self.score_rows(torch.from_numpy(rows), torch.from_numpy(moves), masks)
 
-    def score_rows(
-        self, rows: torch.Tensor, moves: torch.Tensor, masks: torch.Tensor
-    ) -> tuple[torch.Tensor, torch.Tensor]:
+    def score_rows(self, rows: Tensor, moves: Tensor, masks: Tensor) -> tuple[Tensor, Tensor]:
         """`forward` for the rows of positions and of moves, which may be kept for several epochs.
 
         Args:
@@ -202,7 +192,7 @@ class MoveNetwork(nn.Module):
         return scores.index_copy(0, marked, each).view(masks.shape), values
 
 
-def _sums(rows: torch.Tensor, table: torch.Tensor) -> torch.Tensor:
+def _sums(rows: Tensor, table: Tensor) -> Tensor:
     """The sums of rows of a table on another device; row 0 counts as zero.
 
     Rows become ones among zeros, so the sums and their gradient are products. `EmbeddingBag`

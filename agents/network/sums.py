@@ -86,6 +86,7 @@ def slot_map_of(slots: int, widths: Widths) -> SlotMap:
     """The layout of rows with this many slots."""
     piles = pile_count(slots)
     a, b, c, _ = widths
+    # Blocks of a kind, slots of each, its width, and its place in the pooled sums.
     kinds = [(4, SUIT_SLOTS, a, 0), (piles, PILE_FEATURES, b, a), (1, GAME_SLOTS, c, a + b)]
     first: list[int] = []
     blocks = []
@@ -165,14 +166,15 @@ def _height(row, begin, before, summed):
 def _update_pairs(table, row, begin, sums):
     """Update the sums of the waste's pairs; returns the height of the waste."""
     before, pairs = sums.before, sums.pairs
+    # 1. Up to this height the sums are those of the waste before.
     height, same = _height(row, begin, before, sums.summed[0])
     if same == height:
         return height  # a waste whose sums are known
+    # 2. Each card above it adds its pairs to the sums of the height below.
     width = np.uintp(pairs.shape[1])
     for upper in range(same, height):
         before[begin + upper] = row[begin + upper]
         into = pairs[upper + 1]
-        # The sums of the height below, and the pairs of the card on top with each card below it.
         into[:] = pairs[upper]
         for lower in range(upper):
             cards = row[begin + upper], row[begin + lower]

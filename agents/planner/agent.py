@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from four_seasons_env.agents.network.evaluation import network_of
-from four_seasons_env.agents.planner.best_stop import HEADS, best_stop, new_evaluator
+from four_seasons_env.agents.planner.best_stop import HEADS, SearchLimits, best_stop, new_evaluator
 from four_seasons_env.agents.planner.lookahead import look_ahead, new_lookahead
 from four_seasons_env.agents.policy_files import PolicyCard, Weights
 from four_seasons_env.agents.registry import Positions, Rng
@@ -16,16 +16,9 @@ from four_seasons_env.agents.search.plans import ENDING_POSITIONS, PlanningAgent
 from four_seasons_env.agents.search.worlds import share_won
 from four_seasons_env.arguments import check_number, check_positive
 from four_seasons_env.engine.jit import announce
-from four_seasons_env.engine.kernel import nothing_hidden, sort_unseen
+from four_seasons_env.engine.kernel import sort_unseen
 from four_seasons_env.positions.enumeration import best_stops
-from four_seasons_env.positions.search import (
-    DEEPEST,
-    WON,
-    may_stop,
-    new_search,
-    turn_at,
-    write_path,
-)
+from four_seasons_env.positions.search import DEEPEST, WON, may_stop, turn_at, write_path
 from four_seasons_env.rules import Rules
 
 _WIDTH = 100
@@ -96,27 +89,24 @@ class PlannerAgent(PlanningAgent):
         announce(best_stop)
         self.train_seed = card.training.get("seed")
         self._evaluator = new_evaluator(rules, network_of(weights, card.layers, HEADS))
-        self._positions, self._expansions = positions, expansions
-        self._search = new_search(rules, positions)
+        self._limits = SearchLimits(positions, expansions, 0, 0)  # the solver plays endings
+        self._search = self._limits.new_search(rules)
         self._path = np.zeros(DEEPEST + 1, np.int64)
         self._lookahead = new_lookahead(rules, candidates, worlds, lookahead)
         self._votes = votes
 
     def _decide(self, games: Positions, rng: Rng) -> None:
-        """Plan each game up to the next card, or to its end if nothing is hidden."""
+        """Plan each game up to the next card; of equal positions the first."""
         for game in games:
-            if game in self._plans:
-                continue
-            if nothing_hidden(game, self._evaluator.rule):
-                self._plans.finish(game)
-            else:
+            if game not in self._plans:
                 self._plan(game, rng)
 
     def _plan(self, game: Any, rng: Rng) -> None:
         """Decide where to turn the next card, and plan the moves that lead there."""
         search = self._search
         sort_unseen(game, self._evaluator.rule)
-        best, count = best_stop(game, self._evaluator, search, self._positions, self._expansions)
+        positions, expansions, *_ = self._limits
+        best, count = best_stop(game, self._evaluator, search, positions, expansions)
         if search.values[best] != WON:
             best = self._reconsider(game, best, count, rng)
         at, turn = turn_at(search, best)
@@ -124,7 +114,7 @@ class PlannerAgent(PlanningAgent):
         moves = self._path[:length].tolist()
         if may_stop(search, best):
             moves.append(turn)
-        if self._expansions == 1 and best > 0:
+        if expansions == 1 and best > 0:
             del moves[1:]
         self._plans.follow(game, moves)
 

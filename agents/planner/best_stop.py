@@ -63,8 +63,8 @@ def new_evaluator(rules: Rules, network: Network) -> Evaluator:
     )
 
 
-def read_planner(policy: str | Path, rules: Rules) -> tuple[PolicyCard, Network]:
-    """The card and the network of a planner's policy.
+def read_planner(policy: str | Path, rules: Rules) -> tuple[PolicyCard, Evaluator]:
+    """The card of a planner's policy, and an `Evaluator` by its network.
 
     Args:
         policy: its folder.
@@ -75,7 +75,7 @@ def read_planner(policy: str | Path, rules: Rules) -> tuple[PolicyCard, Network]
         PolicyFileError: if they cannot be used.
     """
     card, weights = load_policy(policy, AGENT, rules)
-    return card, evaluation.network_of(weights, card.layers, HEADS)
+    return card, new_evaluator(rules, evaluation.network_of(weights, card.layers, HEADS))
 
 
 class SearchLimits(NamedTuple):

@@ -13,13 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from four_seasons_env.agents.planner.best_stop import (
-    AGENT,
-    SearchLimits,
-    best_stop,
-    new_evaluator,
-    read_planner,
-)
+from four_seasons_env.agents.planner.best_stop import AGENT, SearchLimits, best_stop, read_planner
 from four_seasons_env.agents.planner.luck import worth_all
 from four_seasons_env.agents.policy_files import CARD_FILE, PolicyCard
 from four_seasons_env.agents.registry import bundled_weights
@@ -31,6 +25,7 @@ from four_seasons_env.rules import Rules
 from four_seasons_env.schemas import read_json
 from four_seasons_env.solver import solve
 
+# These limits were chosen by hand; no trial of others is kept.
 _POSITIONS = 1000
 """Maximum number of positions that a search holds and expands while cards are hidden."""
 _TURNS = 3
@@ -67,9 +62,9 @@ class Judge:
     """
 
     def __init__(self, rules: Rules, policy: str | Path | None = None) -> None:
-        card, network = read_planner(policy or bundled_weights(AGENT, rules.name), rules)
+        folder = policy or bundled_weights(AGENT, rules.name)
+        card, self._evaluator = read_planner(folder, rules)
         self._rules, self._shift = rules, card.chance_shift or 0.0
-        self._evaluator = new_evaluator(rules, network)
         self._search = new_search(rules, _POSITIONS)
         self._chosen = np.zeros(_TURNS, np.int64)  # rows of it
         self._next = _NEXT.new_search(rules)
@@ -100,10 +95,12 @@ class Judge:
 
     def _best(self, game: Game) -> float | None:
         """The chance of winning in a position, by the best place to turn the next card."""
+        # 1. Ended, or nothing hidden: the result, or the solver's.
         if game.is_over:
             return float(game.is_won)
         if nothing_hidden(game.record[0], self._evaluator.rule):
             return _CHANCES.get(solve(game, max_positions=_SOLVER_POSITIONS).status)
+        # 2. The best few places to turn the next card, by the network, and the first place of all.
         (record,), search = game.record.copy(), self._search
         sort_unseen(record, self._evaluator.rule)
         best, count = best_stop(record, self._evaluator, search, _POSITIONS, _POSITIONS)
@@ -116,6 +113,7 @@ class Judge:
         for row in rows:
             at, move = turn_at(search, row)
             turns.append((search.positions[at].copy(), move))
+        # 3. Each by the mean over the cards that may come.
         chance = 0.0
         for turn in turns:
             if chance < 1:
@@ -124,6 +122,7 @@ class Judge:
 
     def _turned(self, record: Any, move: int) -> float:
         """The mean chance of winning after a move that turns a hidden card."""
+        # 1. Moves that turn the same card from the same position share an answer.
         game = Game.from_own_record(record, self._rules)
         (before,) = game.record.copy()
         if move > 0:  # a refill: the position before it turns the card
@@ -134,12 +133,14 @@ class Judge:
             game.record["deck"][0, : before["dealt"]].tobytes(),
         )
         if key not in self._known:
+            # 2. The value of each card's position, and their mean.
             outcomes = game.outcomes(move)
             if len(outcomes) <= _FEW:
                 worths = np.array([self._best(each.game) or 0.0 for each in outcomes])
             else:
                 after = np.concatenate([each.game.record for each in outcomes])
                 worths = worth_all(after, self._evaluator, self._next, _NEXT)
+                # The shift of the log-odds: x / (x + (1 - x) e^-shift).
                 worths /= worths + (1 - worths) * np.exp(-self._shift)
             self._known[key] = float(worths @ [each.probability for each in outcomes])
         return self._known[key]

@@ -12,7 +12,7 @@ What it does, and why:
    because the values are poor; mostly later values at the end, because they vary less.
 4. The loss is the cross-entropy of the chance of winning. Each position is learned from once: the
    network overfits to single games, and new games are cheap (`_learn`).
-5. The optimiser is AdamW, whose weight decay does most against overfitting; to try another, change
+5. The optimiser is AdamW, whose weight decay helps against overfitting; to try another, change
    `_optimizer` in `PlannerLearner.__init__`. Its rate falls by equal factors to the end of the run.
 6. There is no target network: targets come from games that were finished before the step, not from
    the weights that change.

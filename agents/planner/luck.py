@@ -15,21 +15,13 @@ best position that a narrow search finds.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from four_seasons_env.agents.planner.best_stop import (
-    AGENT,
-    NARROW,
-    best_stop_or_win,
-    new_evaluator,
-    read_planner,
-)
-from four_seasons_env.agents.policy_files import WEIGHTS_FILE
+from four_seasons_env.agents.planner.best_stop import AGENT, NARROW, best_stop_or_win, read_planner
 from four_seasons_env.agents.registry import bundled_weights
 from four_seasons_env.arguments import nearest
 from four_seasons_env.engine.jit import jit
@@ -71,7 +63,8 @@ def game_luck(start: Game, moves: Iterable[Move | str | int], worth: Worth) -> L
     game, total, variance = start.copy(), 0.0, 0.0
     for move in moves:
         outcomes = game.outcomes(move)
-        if len(outcomes) > 1:
+        if len(outcomes) > 1:  # the move turns a hidden card
+            # What each card is worth, less the mean: of mean zero for who does not know the card.
             worths = worth(np.concatenate([each.game.record for each in outcomes]))
             chances = np.array([each.probability for each in outcomes])
             apart = worths - chances @ worths
@@ -107,10 +100,9 @@ class LuckMeter:
                 f"it: {nearest(rules.name, have)}"
             )
         self._rules = rules
-        self._evaluator = new_evaluator(rules, read_planner(folder, rules)[1])
+        card, self._evaluator = read_planner(folder, rules)
         self._search = NARROW.new_search(rules)
-        digest = hashlib.sha256((folder / WEIGHTS_FILE).read_bytes()).hexdigest()
-        self.name = f"{_NAME}, {digest[:8]}"
+        self.name = f"{_NAME}, {card.sha256[:8]}"
 
     def worth(self, games: NDArray[Any]) -> NDArray[np.float64]:
         """W of positions, GAME (n,); the order of their unseen cards does not matter.

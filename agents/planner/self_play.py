@@ -92,6 +92,7 @@ def _play_deals(deals, evaluator, search, limits, td_lambda, game, rows):
     targets = np.zeros(len(rows), np.float32)
     written = won_games = 0
     for deal in deals:
+        # 1. Play the deal: decide, write the position, turn the card, until it ends.
         start(game[0], rule, deal)
         first = written
         while True:
@@ -105,7 +106,8 @@ def _play_deals(deals, evaluator, search, limits, td_lambda, game, rows):
                 break
             turn(search, best, rule, game)
         won_games += won
-        # Backwards from the result: each target is the lambda-return of what followed.
+        # 2. Backwards from the result: each target is the lambda-return of what followed. With
+        # lambda 0.9, values 0.5 and 0.6, and a win: 1 for the last, 0.96 for the one before.
         following = np.float32(won)
         for i in range(written - 1, first - 1, -1):
             value = targets[i]

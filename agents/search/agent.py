@@ -41,13 +41,9 @@ class SearchAgent(PlanningAgent):
         """
 
     def _decide(self, games: Positions, rng: Rng) -> None:
-        """Plan each game up to the next card, or to its end if nothing is hidden."""
+        """Plan each game up to the next card."""
         for record in games:
-            game = Game.from_own_record(record, self.rules)
-            if len(game.unseen) < 2:
-                self._plans.finish(record)
-                continue
-            stop = self.choose(game, rng)
+            stop = self.choose(Game.from_own_record(record, self.rules), rng)
             way = [] if stop is None else [*stop.moves, stop.turn]
             self._plans.follow(record, [move.number for move in way])
 
@@ -72,6 +68,7 @@ class FinisherAgent(Agent):
 
     def act(self, games: Positions, masks: Masks, rng: Rng) -> Actions:
         """The other agent's move in each game, or the solver's."""
+        self._plans.tidy()
         planned = self._plans.endings(games)
         rest = planned < 0
         if rest.any():

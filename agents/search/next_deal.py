@@ -30,6 +30,7 @@ class NextDealPlayer(PlanningAgent):
 
     block = 100
     at_once = 256
+    solves_endings = False  # the environment's search does, if its argument `endings` says so
 
     def __init__(self, rules: Rules, **arguments: Any) -> None:
         super().__init__(rules, 0)

@@ -69,7 +69,7 @@ class Plans:
         return np.array([get(key, UNPLANNED) for key in keys.tolist()], np.int64)
 
     def tidy(self) -> None:
-        """Remove all plans once there are more than a million."""
+        """Remove all plans if there are more than a million."""
         if len(self._moves) > _MOST_PLANS:
             self._moves.clear()
 
@@ -85,8 +85,7 @@ class Plans:
             kernel.play(games[0], self._rule, move)
 
     def endings(self, games: Positions) -> Actions:
-        """The planned moves where nothing is hidden, below 0 elsewhere; int64 of shape (n,)."""
-        self.tidy()
+        """`moves_for`, after games in which nothing is hidden have been planned to their ends."""
         for game in games:
             if kernel.nothing_hidden(game, self._rule) and game not in self:
                 self.finish(game)
@@ -100,12 +99,14 @@ class Plans:
         """
         games = np.zeros(1, kernel.GAME)
         games[0] = game
+        # 1. A win, if the solver finds one.
         if self._positions:
             start = Game.from_own_record(game, self._rules)
             moves = solve(start, max_positions=self._positions).moves
             if moves:
                 self.follow(game, [int(move) for move in moves])
                 return
+        # 2. Else the heuristic's way, without a preference, to its end or into another plan.
         unused = np.random.default_rng(0)  # the heuristic draws no random numbers
         while True:
             masks, goes_on = legal_masks(games, self._rules, distinct=True)
@@ -121,6 +122,10 @@ class PlanningAgent(Agent):
 
     The heuristic plays where a plan has no legal move.
 
+    1. A game whose position has a plan plays the planned move.
+    2. If nothing is hidden in it, the solver plans it to its end (`Plans.finish`).
+    3. All other games are planned together (`_decide`).
+
     Args:
         rules: the rule set to play.
         ending_positions: positions that the solver may visit once nothing is hidden; 0 for no
@@ -130,6 +135,8 @@ class PlanningAgent(Agent):
     mask = "distinct"
     at_once = 1024
     """Games in one call of `_decide`."""
+    solves_endings = True
+    """Whether the solver plans games in which nothing is hidden; else `_decide` does."""
 
     def __init__(self, rules: Rules, ending_positions: int) -> None:
         self.rules, self._plans = rules, Plans(rules, ending_positions)
@@ -145,7 +152,10 @@ class PlanningAgent(Agent):
         moves = plans.moves_for(games)
         undecided = np.flatnonzero(moves == UNPLANNED)
         for first in range(0, len(undecided), self.at_once):
-            self._decide(games[undecided[first : first + self.at_once]], rng)
+            part = games[undecided[first : first + self.at_once]]
+            if self.solves_endings:
+                part = part[plans.endings(part) == UNPLANNED]
+            self._decide(part, rng)
         moves[undecided] = plans.moves_for(games[undecided])
         # Moves below 0 (NONE, UNPLANNED) index the last columns; the first test decides for them.
         lost = (moves < 0) | (masks[np.arange(len(moves)), moves] == 0)

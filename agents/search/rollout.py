@@ -30,7 +30,8 @@ from four_seasons_env.rules import Rules
 _LONGEST = 400
 """Maximum number of moves of a playout; only a player that repeats positions needs them all."""
 _CARDS_UP = 0.02
-"""Bonus of a result with all cards up, on top of a win (1): it distinguishes lost games."""
+"""Bonus of a result with all cards up, on top of a win (1): it distinguishes lost games. Chosen by
+hand; no trial of another is kept."""
 
 
 class _Player(NamedTuple):
@@ -75,6 +76,7 @@ def _results(g, rules, moves, first, last, seed, player):
     rule, world, game = rules[0], player.world, player.game
     results = np.zeros((len(moves), last - first))
     for number in range(first, last):
+        # One world for all moves: luck cancels in their comparison.
         world[0] = g
         determinize(world[0], rule, seed + np.uint64(number), number)
         for i in range(len(moves)):
@@ -116,7 +118,10 @@ class RolloutAgent(Agent):
         """The best move in each game; the worlds are drawn from rng."""
         games = games.copy()  # they are sorted below
         seeds = rng.integers(0, 2**63, len(games), np.uint64)
-        moves = self._plans.endings(games) if self._plans else np.full(len(games), NONE)
+        moves = np.full(len(games), NONE)
+        if self._plans:
+            self._plans.tidy()
+            moves = self._plans.endings(games)
         for i in np.flatnonzero(moves < 0):
             kernel.sort_unseen(games[i], self._rule[0])
             moves[i] = self._best_move(games[i], masks[i], seeds[i])
@@ -127,6 +132,7 @@ class RolloutAgent(Agent):
 
         After half of the worlds, candidates that do no better than it are dropped.
         """
+        # 1. Two halves of the worlds; the first removes candidates.
         moves = self._candidates(game, mask)
         results = gains = np.zeros((len(moves), 0))
         half = (self._worlds + 1) // 2
@@ -134,12 +140,13 @@ class RolloutAgent(Agent):
             if len(moves) > 1:
                 new = _results(game, self._rule, moves, *worlds, seed, self._player)
                 results = np.hstack([results, new])
-                gains = results - results[0]
+                gains = results - results[0]  # over the heuristic's own move, which is first
                 stays = gains.sum(axis=1) > 0
                 stays[0] = True
                 moves, results, gains = moves[stays], results[stays], gains[stays]
         if len(moves) == 1:
             return int(moves[0])
+        # 2. A paired test: a mean gain counts if it is more than its standard error.
         means = gains.mean(axis=1)
         surely = means > gains.std(axis=1) / np.sqrt(self._worlds)
         return int(moves[np.where(surely, means, 0).argmax()])

@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from four_seasons_env.agents.registry import Actions, Positions
 from four_seasons_env.engine.jit import jit
 from four_seasons_env.engine.kernel import compile_rules, play, reshuffle_unseen, stock_is_known
 from four_seasons_env.game import Game
@@ -50,12 +51,7 @@ def determinize(g, rule, seed, world):
 
 
 def share_won(
-    positions: NDArray[Any],
-    moves: NDArray[np.integer[Any]],
-    rules: Rules,
-    worlds: int,
-    width: int,
-    seed: np.uint64,
+    positions: Positions, moves: Actions, rules: Rules, worlds: int, width: int, seed: np.uint64
 ) -> NDArray[np.float64]:
     """The share of worlds that the solver wins after each move; float64 of shape (n,).
 
@@ -79,12 +75,11 @@ def share_won(
     return won / count
 
 
-def _worlds_of(
-    positions: NDArray[Any], rule: Any, most: int, seed: np.uint64
-) -> Iterator[NDArray[Any]]:
+def _worlds_of(positions: Positions, rule: Any, most: int, seed: np.uint64) -> Iterator[Positions]:
     """The positions with the hidden cards of one world after the other."""
     first = positions[0]
     hidden = first["deck"][first["dealt"] : first["deck_size"]].copy()
+    # Few hidden cards have few orders: each once is exact, a sample would not be.
     if math.factorial(len(hidden)) <= most:
         for order in itertools.permutations(hidden):
             worlds = positions.copy()

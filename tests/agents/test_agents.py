@@ -9,7 +9,7 @@ from four_seasons_env.agents.planner.agent import PlannerAgent
 from four_seasons_env.engine.deals import TRAIN_FROM
 from four_seasons_env.experiments.play import play_deals
 from four_seasons_env.rules import RULES, Rules
-from tests.agents.policies import move_card, move_weights, planner_card, value_weights
+from tests.agents.fakes import move_card, move_weights, planner_card, value_weights
 from tests.helpers import midgame, mostly_slow
 
 DEFAULT = RULES["four-seasons"]

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from safetensors.numpy import load_file
 
-from tests.agents.policies import SMALL_RUNS
+from tests.agents.fakes import SMALL_RUNS
 from tests.helpers import ROOT, python_path, run_python
 
 pytestmark = pytest.mark.slow

@@ -30,12 +30,14 @@ from four_seasons_env.experiments.players import find_players
 from four_seasons_env.games import Games
 from four_seasons_env.records import play_through
 from four_seasons_env.rules import RULES
-from tests.agents.players import HERE, Floats, plain
-from tests.agents.policies import (
+from tests.agents.fakes import (
+    HERE,
+    Floats,
     candidate_card,
     candidate_weights,
     move_card,
     move_weights,
+    plain,
 )
 
 DEFAULT = RULES["four-seasons"]

@@ -18,7 +18,7 @@ from four_seasons_env.positions.features import (
 )
 from four_seasons_env.positions.search import WON, new_search
 from four_seasons_env.rules import RULES
-from tests.agents.policies import value_network
+from tests.agents.fakes import value_network
 from tests.helpers import RANKS, played_on
 
 

@@ -9,7 +9,7 @@ from four_seasons_env.agents import make_agent
 from four_seasons_env.agents.policy_files import save_policy
 from four_seasons_env.engine.deals import TRAIN_FROM
 from four_seasons_env.rules import RULES
-from tests.agents.policies import candidate_card, candidate_weights
+from tests.agents.fakes import candidate_card, candidate_weights
 
 
 def test_player_plays_what_its_network_chooses(tmp_path: Path) -> None:

@@ -21,8 +21,7 @@ from four_seasons_env.experiments.play import play_deals, play_game
 from four_seasons_env.experiments.players import find_players
 from four_seasons_env.experiments.workers import Workers
 from four_seasons_env.rules import RULES
-from tests.agents.players import HERE, seeded
-from tests.agents.policies import move_card, move_weights
+from tests.agents.fakes import HERE, move_card, move_weights, seeded
 from tests.helpers import mostly_slow, run_python
 
 

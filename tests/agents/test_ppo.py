@@ -23,7 +23,7 @@ from four_seasons_env.engine.deals import TRAIN_FROM
 from four_seasons_env.experiments.play import play_deals
 from four_seasons_env.experiments.train import Train, train
 from four_seasons_env.rules import RULES, Rules
-from tests.agents.policies import SMALL_RUNS
+from tests.agents.fakes import SMALL_RUNS
 from tests.helpers import mostly_slow, observe, played_on
 
 pytestmark = pytest.mark.slow  # torch alone takes seconds to import

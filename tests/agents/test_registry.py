@@ -9,7 +9,7 @@ from four_seasons_env.experiments.report import Report, report
 from four_seasons_env.experiments.verify import Verify, verify
 from four_seasons_env.experiments.workers import Workers
 from four_seasons_env.rules import RULES
-from tests.agents.players import HERE
+from tests.agents.fakes import HERE
 
 
 def test_a_class_is_an_agent_by_its_place() -> None:

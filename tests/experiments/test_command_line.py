@@ -19,7 +19,7 @@ from four_seasons_env.__main__ import GROUPS, main
 from four_seasons_env.experiments import folders, train
 from four_seasons_env.experiments.command_line import command
 from four_seasons_env.experiments.folders import ROOT, locked
-from tests.agents.players import HERE
+from tests.agents.fakes import HERE
 from tests.helpers import run_python
 
 COMMANDS = [name for group in GROUPS.values() for name in group]

@@ -28,7 +28,7 @@ from four_seasons_env.experiments.verify import Verify, verify
 from four_seasons_env.experiments.workers import Workers
 from four_seasons_env.records import Record, parse_record, read_lines
 from four_seasons_env.rules import RULES, get_rules
-from tests.agents.policies import move_card, move_weights
+from tests.agents.fakes import move_card, move_weights
 from tests.helpers import generators
 
 ALONE = Workers(n_jobs=1)
@@ -69,7 +69,7 @@ def test_no_test_deals_unless_named(tmp_path: Path) -> None:
 
 def test_each_rule_set_describes_its_agents(tmp_path: Path) -> None:
     rules = ["czarina", "simplicity"]
-    run = replace(comparison(tmp_path / "c", "mine=tests.agents.players:ByRules"), rules=rules)
+    run = replace(comparison(tmp_path / "c", "mine=tests.agents.fakes:ByRules"), rules=rules)
     compare(run)
     table = read_table(run.out / "summary.csv")
     assert table["kind"].tolist() == rules
@@ -78,8 +78,8 @@ def test_each_rule_set_describes_its_agents(tmp_path: Path) -> None:
 
 def test_generators_are_given_back(tmp_path: Path) -> None:
     before = generators()
-    compare(comparison(tmp_path / "c", "mine=tests.agents.players:drawn_by_torch"))
-    play_game("tests.agents.players:drawn_by_torch", "four-seasons", TRAIN_FROM)
+    compare(comparison(tmp_path / "c", "mine=tests.agents.fakes:drawn_by_torch"))
+    play_game("tests.agents.fakes:drawn_by_torch", "four-seasons", TRAIN_FROM)
     assert generators() == before
 
 

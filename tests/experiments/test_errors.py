@@ -18,7 +18,7 @@ from four_seasons_env.experiments.compare import Compare
 from four_seasons_env.experiments.summary import summarise
 from four_seasons_env.experiments.train import Train
 from four_seasons_env.records import Record, append_record
-from tests.agents.players import HERE
+from tests.agents.fakes import HERE
 from tests.helpers import cards_in_order
 
 DECK = " ".join(cards_in_order())

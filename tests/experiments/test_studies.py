@@ -15,18 +15,13 @@ import tyro
 
 from four_seasons_env.agents import make_agent
 from four_seasons_env.agents.names import Name
-from four_seasons_env.agents.planner.best_stop import (
-    HEADS,
-    network_value,
-    new_evaluator,
-    read_planner,
-)
+from four_seasons_env.agents.planner.best_stop import HEADS, network_value, read_planner
 from four_seasons_env.agents.policy_files import load_policy, save_policy
 from four_seasons_env.experiments.train import Train
 from four_seasons_env.game import Game
 from four_seasons_env.observations import OBSERVATIONS
 from four_seasons_env.rules import RULES
-from tests.agents.policies import candidate_card, table_weights
+from tests.agents.fakes import candidate_card, table_weights
 from tests.helpers import ROOT, load, run_python
 
 pytestmark = pytest.mark.slow
@@ -90,7 +85,7 @@ def test_bundled_policy_plays_nearly_alike(tmp_path: Path) -> None:
 def value_at_opening(policy: Path) -> float:
     """The log-odds that a planner's network gives an opening."""
     game = Game("four-seasons", deal=10_000)
-    evaluator = new_evaluator(game.rules, read_planner(policy, game.rules)[1])
+    _, evaluator = read_planner(policy, game.rules)
     chance = network_value(game.record[0], evaluator)
     return float(np.log(chance / (1 - chance)))
 

@@ -23,7 +23,7 @@ from four_seasons_env.experiments.tables import as_markdown, as_text
 from four_seasons_env.experiments.train import Train, train
 from four_seasons_env.experiments.workers import Workers
 from four_seasons_env.rules import RULES
-from tests.agents.policies import SMALL_RUNS
+from tests.agents.fakes import SMALL_RUNS
 from tests.helpers import ROOT, generators, training_deals
 
 pytestmark = pytest.mark.slow

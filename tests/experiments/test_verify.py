@@ -15,7 +15,7 @@ from four_seasons_env.experiments.folders import read_table, write_csv
 from four_seasons_env.experiments.verify import Verify, verify
 from four_seasons_env.experiments.verify import main as verify_command
 from four_seasons_env.experiments.workers import Workers
-from tests.agents.players import HERE
+from tests.agents.fakes import HERE
 
 
 def games_in(folder: Path, player: str = "heuristic") -> Path:
