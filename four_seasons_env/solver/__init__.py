@@ -2,9 +2,9 @@
 
 - `solving`: `solve` and `solve_all`, which make one search after another, as `schedule` says, and
   `shorten`, a pass that makes solutions shorter.
-- `beam`: searches for wins. A search that left nothing out and has not won proves a loss.
+- `beam`: searches for wins. A search that pruned nothing and has not won proves a loss.
 - `sat`: proofs of loss, in the easier game of `analysis.relaxation`.
-- `analysis`: where searches start, and what they read off one position. It imports none of the
+- `analysis`: where searches start, the score of a position, and safe moves. It imports none of the
   others.
 - `fair`: `fair_value`, the chance to win by the best play without seeing hidden cards. It imports
   `analysis` only.

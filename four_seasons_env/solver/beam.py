@@ -1,13 +1,17 @@
-"""Beam search in layers. A layer holds all positions with equally many cards in the stock.
+"""Beam search in layers. A layer holds all positions with the same number of cards in the stock.
 
-A layer starts with the best positions that earlier layers have dealt. It expands them, best first
-by `score_position`, up to a limit. A move that deals a card leads to a later layer. A beam
-keeps a limited number of arrangements of the same cards in the tableau. A beam that never left
-anything out is a complete search: if it has not won, the game is lost. A beam without a width
-leaves nothing out.
+1. A layer starts with the best positions that earlier layers have dealt, at most ``width``.
+2. It expands them, best first by `score_position`, up to a limit. A move that deals a card leads to
+   a later layer, any other move stays in this one.
+3. Duplicates are detected by their hashes. Of the positions with the same cards in the tableau, a
+   beam keeps a limited number of arrangements.
+4. When the layer is done, the next one starts.
 
-All work is cut into slices, also the copying of large arrays: between two of them `solve` looks at
-the clock, and Python at Ctrl-C.
+A beam that has pruned nothing is a complete search: if it has not won, the game is lost. A beam
+without a width prunes nothing.
+
+All work is cut into slices, also the copying of large arrays. Between two slices `solve` checks the
+time, and Python handles Ctrl-C.
 """
 
 from __future__ import annotations
@@ -26,59 +30,57 @@ from four_seasons_env.engine.jit import jit
 from four_seasons_env.engine.moves import Move, all_moves
 from four_seasons_env.solver.analysis.features import WEIGHTS, score_position
 from four_seasons_env.solver.analysis.relaxation import MOST_SAFE, safe_move
-from four_seasons_env.solver.analysis.root import (
-    ANY_NUMBER,
-    LOST,
-    SEARCHING,
-    UNDECIDED,
-    WON,
-    Root,
-)
+from four_seasons_env.solver.analysis.root import LOST, SEARCHING, UNDECIDED, UNLIMITED, WON, Root
 
 STATE = np.dtype(
     [
-        ("pool", "i8"),  # positions of this layer
-        ("heap", "i8"),  # those that wait to be expanded
-        ("later", "i8"),  # positions of later layers
-        ("lines", "i8"),  # lines in use
+        ("pool", "i8"),  # rows in use: positions of this layer
+        ("heap", "i8"),  # rows in use: those that wait to be expanded
+        ("later", "i8"),  # rows in use: positions of later layers
+        ("lines", "i8"),  # rows in use
         ("entered", "i8"),  # upper bound of the positions in the table
         ("layer", "i8"),
         ("expanded", "i8"),  # positions of this layer that have been expanded
         ("positions", "i8"),  # positions made by a move, in all
         ("status", "i8"),
-        ("last", "i8"),  # positions made, in all, at which the search stops
-        ("most", "i8"),  # positions of this layer to expand
+        ("limit", "i8"),  # positions made, in all, at which the search stops
+        ("max_expanded", "i8"),  # of this layer
         ("arrangements", "i8"),  # positions kept that have the same cards in the tableau
-        ("left_out", "b1"),  # something was left out: not winning proves nothing
+        ("pruned", "b1"),  # a position was dropped: not winning proves nothing
     ],
     align=True,
 )
 LINE = np.dtype([("parent", "i4"), ("move", "u1")])
-"""A move, and the line that it extends; -1 for the first move."""
+"""A move, and the row of the line that it extends; -1 for the first move.
+
+Lines form a tree with links to parents: a position stores only the row of its last move."""
 
 _LAYER_DONE, _NO_ROOM = 10, 11  # of `expand`, in addition to those of a search
 
 _SLICE = 2_000  # positions expanded in one call: 0.01 s with five piles, 0.1 s with twelve
 _ROWS = 2**16  # rows of an array that are copied, entered or moved in one call: 0.05 s at most
-_LIMIT = 3  # positions of a layer that are expanded, for each that it starts with
-_LAST_LIMIT = 30  # the same when one card is left at most: no later layer can make up for it
-_LATE = 3  # cards left or fewer, from which on all arrangements are kept: any may be the one to win
+# Expansions of a layer, in widths: more when at most one card is left, because no later layer can
+# make up for a position that is dropped there. Chosen by hand; half and double were not tried.
+_EXPANSIONS = 3
+_LAST_EXPANSIONS = 30
+# With so few cards left, all arrangements are kept: any of them may be the one that wins.
+_LATE = 3
 _ALL = 2**40
 _1 = np.uint64(1)
 
 
 @jit
 def layer_of(g):
-    """A number that grows with each card dealt, also when the stock is gone through again."""
+    """A number that grows by 1 with each card dealt, and over redeals too."""
     return -64 * np.int64(g.redeals) - kernel.stock_size(g)
 
 
 class Positions(NamedTuple):
-    """Positions, their scores, and the lines that lead to them."""
+    """Positions with their scores and the lines that lead to them, as arrays of columns."""
 
     games: NDArray[np.void]  # GAME (n,)
     scores: NDArray[np.float64]  # (n,)
-    ends: NDArray[np.int64]  # (n,)
+    ends: NDArray[np.int64]  # (n,) row of the last move in `lines`; -1: no move yet
     layers: NDArray[np.int32]  # (n,) of `layer_of`
 
 
@@ -90,44 +92,42 @@ class BeamArrays(NamedTuple):
     weights: NDArray[np.float64]  # (features,) of `score_position`
     state: NDArray[np.void]  # STATE (1,)
     pool: Positions  # of this layer
-    heap: NDArray[np.int64]  # (n,) those of the pool that wait to be expanded
+    heap: NDArray[np.int64]  # (n,) rows of the pool that wait to be expanded
     later: Positions  # of later layers
     lines: NDArray[np.void]  # LINE (n,)
-    keys: NDArray[np.uint64]  # a table of both of `position_keys`, of this layer
-    counts: NDArray[np.int32]  # how often each has been met
+    keys: NDArray[np.uint64]  # hash table of both of `position_keys`, of this layer
+    counts: NDArray[np.int32]  # how often each has been reached
     words: NDArray[np.uint64]  # a row of mask words
 
 
 @jit
-def _meet(g, rule, keys, counts):
-    """Enter a position into the table.
+def _count_visit(g, rule, keys, counts):
+    """Count a position in the hash table.
 
     Returns:
-        How often it and how often positions with the same cards in the tableau have been met.
+        How often the position has been reached, and how many different arrangements of the cards in
+        its tableau, both with this one; the second is 0 for a duplicate.
     """
     arranged, unarranged = position_keys(g, rule)
     at = find(keys, max(arranged, _1))
     keys[at] = max(arranged, _1)
     counts[at] += 1
-    met = counts[at]
-    if met > 1:
-        return met, 0
+    visits = counts[at]
+    if visits > 1:
+        return visits, 0
     at = find(keys, max(~unarranged, _1))  # inverted: both keys of an empty tableau are equal
     keys[at] = max(~unarranged, _1)
     counts[at] += 1
-    return met, counts[at]
+    return visits, counts[at]
 
 
 @jit
-def _note_move(state, lines, parent, move):
-    """Note a move and the line that it extends.
+def _add_line(state, lines, parent, move):
+    """Extend a line by a move; returns the row of the new line.
 
     Args:
-        state: a record whose field ``lines`` counts the lines in use.
-        lines: LINE (n,).
-
-    Returns:
-        The number of the new line.
+        state: a STATE record.
+        lines: LINE (n,), with room for one more.
     """
     lines[state.lines].parent = parent
     lines[state.lines].move = move
@@ -136,20 +136,25 @@ def _note_move(state, lines, parent, move):
 
 
 @jit
-def _play_safe_and_note(g, rule, frame, state, lines, line):
-    """Play all safe moves, and note them after a line; returns the line that results."""
+def _play_safe(g, rule, frame, state, lines, line):
+    """Play all safe moves (`is_safe`), and add them to a line; returns the row of its end."""
     while frame.safe:
         move = safe_move(g, rule, frame)
         if move < 0:
             break
         kernel.play(g, rule, move)
-        line = _note_move(state, lines, line, move)
+        line = _add_line(state, lines, line, move)
     return line
 
 
 @jit
 def expand(arrays):
-    """Expand positions of a layer, the best first, and set the state's status."""
+    """Expand up to `_SLICE` positions of a layer, the best first, and set the state's status.
+
+    Args:
+        arrays: `BeamArrays`. Positions that stay in the layer are added to ``pool`` and ``heap``,
+            those of later layers to ``later``.
+    """
     # Taken out of their tuples once: inside the loop that costs time.
     state, rule, frame = arrays.state[0], arrays.rules[0], arrays.frames[0]
     games, scores, ends, _ = arrays.pool
@@ -158,11 +163,12 @@ def expand(arrays):
     words, weights = arrays.words, arrays.weights
     state.status = SEARCHING
     for _ in range(_SLICE):
-        if state.heap == 0 or state.expanded == state.most:
-            state.left_out |= state.heap > 0
+        # 1. Is the layer done?
+        if state.heap == 0 or state.expanded == state.max_expanded:
+            state.pruned |= state.heap > 0
             state.status = _LAYER_DONE
             return
-        # Checked before a position is expanded, so no position is expanded in part.
+        # 2. Is there room for all successors? So no position is expanded in part.
         if (
             state.pool + rule.actions > len(games)
             or state.later + rule.actions > len(later_games)
@@ -171,6 +177,7 @@ def expand(arrays):
         ):
             state.status = _NO_ROOM
             return
+        # 3. Expand the best position.
         here = pop(heap, state.heap, scores)
         state.heap -= 1
         state.expanded += 1
@@ -180,40 +187,41 @@ def expand(arrays):
             move = next_move(words, move)
             if move < 0:
                 break
-            # Played in the next free row; a position that is not kept is overwritten there.
+            # 4. Play a move in the next free row; a position that is dropped is overwritten there.
             games[state.pool] = games[here]
             g = games[state.pool]
             kernel.play(g, rule, move)
             state.positions += 1
-            before = state.lines  # to forget the line of a position that is not kept
+            before = state.lines  # to remove the line of a position that is dropped
             # The budget is spent and the solver gives up, so this position may stay half
             # expanded. A search that continued here would miss the rest of its moves.
-            if state.positions > state.last:
-                state.positions = state.last
-                state.left_out = True
+            if state.positions > state.limit:
+                state.positions = state.limit
+                state.pruned = True
                 return
-            line = _note_move(state, lines, ends[here], move)
+            line = _add_line(state, lines, ends[here], move)
             # Safe moves lose nothing, so the positions in between are not searched.
-            line = _play_safe_and_note(g, rule, frame, state, lines, line)
+            line = _play_safe(g, rule, frame, state, lines, line)
             if kernel.is_won(g, rule):
                 state.status = WON
                 return
-            met, arrangements = _meet(g, rule, keys, counts)
-            if met > 1:
+            # 5. Drop duplicates, arrangements beyond the limit, and positions that are lost.
+            visits, arrangements = _count_visit(g, rule, keys, counts)
+            if visits > 1:
                 state.lines = before
                 continue
             state.entered += 1
             # Arrangements of the same cards mostly share their fate. A few of each leave room
             # for positions with other cards.
             if arrangements > state.arrangements:
-                state.left_out = True
+                state.pruned = True
                 state.lines = before
                 continue
             score, is_lost = score_position(g, rule, frame, weights)
-            if is_lost:  # a proof, so nothing is left out
+            if is_lost:  # a proof, so nothing is pruned
                 state.lines = before
                 continue
-            # Layers keep positions comparable: a score says little across different stocks.
+            # 6. Keep it, in its layer: scores of positions with different stocks do not compare.
             layer = layer_of(g)
             if layer > state.layer:
                 later_games[state.later] = g
@@ -231,11 +239,11 @@ def expand(arrays):
 
 @jit
 def _enter(arrays, first, last):
-    """Enter positions that a layer starts with, by their rows, into its heap and table."""
+    """Put rows of the pool, which a layer starts with, into its heap and hash table."""
     arrays.state[0].layer = layer_of(arrays.pool.games[first])
-    # In the table too, so that a move that leads back to one of them is recognized.
+    # In the table too, so that a move that leads back to one of them is a duplicate.
     for i in range(first, last):
-        _meet(arrays.pool.games[i], arrays.rules[0], arrays.keys, arrays.counts)
+        _count_visit(arrays.pool.games[i], arrays.rules[0], arrays.keys, arrays.counts)
         push(arrays.heap, i, arrays.pool.scores, i)
 
 
@@ -243,9 +251,10 @@ class Beam:
     """One beam search.
 
     Args:
-        width: positions that a layer starts with. None: all, and nothing is left out.
+        root: the position to start from.
+        width: positions that a layer starts with. None: all, and nothing is pruned.
         arrangements: positions kept that have the same cards in the tableau.
-        weights: of the features of `score_position`.
+        weights: of the features of `score_position`, float64 (features,).
     """
 
     def __init__(
@@ -290,13 +299,13 @@ class Beam:
         """Positions made by a move so far."""
         return int(self._state["positions"])
 
-    def go_on(self, positions: int = ANY_NUMBER) -> int:
-        """Continue the search (`solving.Method`). It is undecided if it has no room."""
-        self._state["last"] = self.positions + positions
+    def advance(self, positions: int = UNLIMITED) -> int:
+        """Continue the search (`solving.Method`). It is undecided if memory runs out."""
+        self._state["limit"] = self.positions + positions
         return next(self._steps)
 
     def _search(self) -> Iterator[int]:
-        """Search layer by layer; yields the status after each slice."""
+        """Search layer by layer; yields the status after each slice of work."""
         state = self._state
         while True:
             yield from self._start_layer()
@@ -310,11 +319,11 @@ class Beam:
                     yield from self._make_room()
                 yield SEARCHING
             if not state["later"]:
-                yield UNDECIDED if state["left_out"] else LOST
+                yield UNDECIDED if state["pruned"] else LOST
             yield from self._take_next_layer()
 
     def _start_layer(self) -> Iterator[int]:
-        """Enter the positions that a layer starts with into its heap and table."""
+        """Put the positions that a layer starts with into its heap and hash table."""
         state, size = self._state, int(self._state["pool"])
         # Positions of earlier layers do not come again, so the old keys are of no use.
         entries = 1 << (4 * size - 1).bit_length()
@@ -333,18 +342,18 @@ class Beam:
         state = self._state
         left = -int(state["layer"])  # cards in the stock; more where a redeal is left
         state["arrangements"] = self._arrangements if left > _LATE else _ALL
-        state["most"] = self._width * (_LIMIT if left > 1 else _LAST_LIMIT)
+        state["max_expanded"] = self._width * (_EXPANSIONS if left > 1 else _LAST_EXPANSIONS)
         expand(self._arrays)
 
     def _take_next_layer(self) -> Iterator[int]:
-        """Take the positions of the next layer, the best of them, out of the later ones."""
+        """Move the best positions of the next layer from ``later`` to the pool."""
         later, state = self._arrays.later, self._state
         size = int(state["later"])
         layers = later.layers[:size]
         is_next = layers == layers.min()  # a refill may deal more than one card: layers are skipped
         chosen, others = np.flatnonzero(is_next), np.flatnonzero(~is_next)
         if len(chosen) > self._width:
-            state["left_out"] = True
+            state["pruned"] = True
             # Not sorted: the heap of the layer orders them.
             best = np.argpartition(-later.scores[chosen], self._width)[: self._width]
             chosen = chosen[best]
@@ -393,7 +402,7 @@ class Beam:
         self._replace(pool=Positions(*pool), heap=heap)
 
     def moves(self) -> list[Move]:
-        """The moves that win, once it is won: those of the last line."""
+        """The moves that win, once it is won: those of the last line, from its end back."""
         lines, moves = self._arrays.lines, []
         end = int(self._state["lines"]) - 1
         while end >= 0:

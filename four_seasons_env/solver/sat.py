@@ -1,7 +1,8 @@
 """The relaxed game as a formula: if no assignment satisfies it, a position is lost.
 
 The relaxed game (`relaxation`) is decided by the order of its events: one card after another leaves
-the waste or goes up. The formula needs no times, only which event comes before which:
+the waste or goes up. The formula needs no times, only which event comes before which (a precedence
+encoding):
 
 - ``before[i, k]``: card i leaves the waste before card k does. The waste is a stack: for i below k
   this says that i has left by the time k is dealt.
@@ -10,9 +11,12 @@ the waste or goes up. The formula needs no times, only which event comes before 
 
 At each event the tableau holds the cards that have left the waste and are not up. The card that
 moves hosts no card then, and the sum of excesses of `relaxation.piles_needed` must not exceed the
-piles. Every clause holds in every relaxed win, so a formula that cannot be satisfied proves a loss.
-It does not cover games in which cards can come back: redeals that are left, worrying back (FRAME
-field ``one_way``).
+piles. Counts and sums are in unary, as in a totalizer (Bailleux and Boufkhad 2003): variable k of a
+number says that it is more than k.
+
+Every clause holds in every relaxed win, so a formula that cannot be satisfied proves a loss. It
+does not cover games in which cards can come back: redeals that are left, worrying back (FRAME field
+``one_way``). docs/explanation/solver.md has the argument (step 6).
 
 MiniSat, from python-sat (the extra ``solver``), searches for an assignment.
 """
@@ -30,20 +34,14 @@ from numpy.typing import NDArray
 
 from four_seasons_env.engine.moves import WASTE
 from four_seasons_env.game import cards_in
-from four_seasons_env.solver.analysis.root import (
-    ANY_NUMBER,
-    LOST,
-    SEARCHING,
-    UNDECIDED,
-    Root,
-)
+from four_seasons_env.solver.analysis.root import LOST, SEARCHING, UNDECIDED, UNLIMITED, Root
 
 Literals = NDArray[np.int32]
 TRUE = 1
 """The number of a variable that is true; -1 is false."""
 _CHUNK = 10_000  # clauses that the solver takes at a time: some hundredths of a second
 _SLICE_CONFLICTS = 500  # at a time: a tenth of a second
-_MOST_SLICES = 60  # losses of full games are proved by 8 at most
+_MAX_SLICES = 60  # all losses of full games that were proved needed 8 at most
 
 
 @cache
@@ -53,11 +51,15 @@ def is_available() -> bool:
 
 
 class Clauses:
-    """Clauses under construction: blocks of shape (count, length), literals as in DIMACS."""
+    """Clauses under construction.
+
+    A literal is the number of a variable, negative for its negation, as in DIMACS files.
+    """
 
     def __init__(self) -> None:
         self.variables = TRUE
         self.blocks: list[Literals] = [np.array([[TRUE]], np.int32)]
+        """Each block: clauses of one length, int array (count, length)."""
 
     def new(self, *shape: int) -> Literals:
         """An array of new variables."""
@@ -67,7 +69,10 @@ class Clauses:
         return numbers.reshape(shape)
 
     def add(self, *literals: Literals | int) -> None:
-        """Add a clause for each element of these arrays, broadcast; skip clauses that are true."""
+        """Add a clause for each element of these arrays, broadcast; skip clauses that are true.
+
+        ``add(-both, one)`` reads: if both, then one.
+        """
         block = np.stack(np.broadcast_arrays(*literals), axis=-1).reshape(-1, len(literals))
         self.blocks.append(block[(block != TRUE).all(axis=1)].astype(np.int32))
 
@@ -82,11 +87,13 @@ class Formula:
     """The formula of a position from which no card can come back."""
 
     def __init__(self, root: Root) -> None:
+        # 1. The cards that leave the waste, which number the events.
         record, rules, frame = root.record, root.rules, root.frames[0]
         deck, dealt = record["deck"][: record["deck_size"]], int(record["dealt"])
         waste = cards_in(record, WASTE)
         self.passing = frame["place"][[*waste, *deck[dealt:]]].astype(np.int64)
         """Cards (4 * place + suit) that leave the waste, in dealing order."""
+        # 2. Variables; cards that are up already are true.
         self.clauses = Clauses()
         self.up = self.clauses.new(4 * rules.ranks, len(self.passing))
         """[x, i]: card x is up just before i leaves the waste."""
@@ -94,13 +101,18 @@ class Formula:
             self.up[suit : 4 * int(level) : 4] = TRUE
         self.direct = self.clauses.new(len(self.passing))
         """[i]: it goes straight up."""
+        # 3. Clauses.
         self._ranks, self._piles = rules.ranks, rules.piles
-        self._set_order(len(waste))
-        self._set_foundations()
+        self._order_waste(len(waste))
+        self._build_foundations()
         self._limit_tableau(frame)
 
-    def _set_order(self, waste: int) -> None:
-        """Which card leaves the waste before which; the first cards lie in it already."""
+    def _order_waste(self, waste: int) -> None:
+        """Clauses: the waste is a stack, whose first cards lie in it already.
+
+        Args:
+            waste: how many of the cards are in the waste.
+        """
         count = len(self.passing)
         clauses = self.clauses
         stays = clauses.new(count, count)  # [i, j], i < j: i is in the waste when j is dealt
@@ -109,58 +121,53 @@ class Formula:
         self.before = np.full((count, count), -TRUE, np.int32)
         """[i, k]: card i leaves the waste before card k does."""
         self.before[i, j] = -stays[i, j]
-        self.before[j, i] = stays[i, j]
+        self.before[j, i] = stays[i, j]  # j lies on i, and leaves first
         i, j, k = np.array([*combinations(range(count), 3)], np.int64).reshape(-1, 3).T
         # A card leaves once, and after all cards that lie on it.
         clauses.add(-stays[i, k], stays[i, j])
         clauses.add(-stays[i, j], -stays[j, k], stays[i, k])
 
-    def _set_foundations(self) -> None:
-        """Which cards are up when."""
+    def _build_foundations(self) -> None:
+        """Clauses: which cards are up at which event."""
         clauses, passing, up, before = self.clauses, self.passing, self.up, self.before
+        # A card goes up after the card before it in its suit.
         clauses.add(-up[4:], up[:-4])
         # Cards that are up stay up, and have left the waste.
         clauses.add(-before, -up[:, :, None], up[:, None, :])
         clauses.add(-up[passing], before)
+        # A card goes straight up only if its predecessor is up, and is then up at later events.
         ready = np.where(passing < 4, TRUE, up[passing - 4, np.arange(len(passing))])
         clauses.add(-self.direct, ready)
         clauses.add(-self.direct[:, None], -before, up[passing])
 
     def _limit_tableau(self, frame: Any) -> None:
-        """Clauses: at every event the tableau fits into the piles."""
-        left = np.full(self.up.shape, TRUE, np.int32)  # [card, event]
-        left[self.passing] = self.before
-        lies = self._both(left, -self.up)
-        self._fits(lies, -self.direct, frame)
-
-    def _both(self, one: Literals, other: Literals) -> Literals:
-        """Literals that hold where both of these do."""
-        both = self.clauses.new(*one.shape)
-        self.clauses.add(-both, one)
-        self.clauses.add(-both, other)
-        self.clauses.add(both, -one, -other)
-        return both
-
-    def _fits(self, lies: Literals, joins: Literals, frame: Any) -> None:
         """Clauses: at every event, the tableau has at most one packed run per pile.
 
-        Args:
-            lies: [card, event]: it lies in the tableau.
-            joins: [event]: the card that moves, nobody's host, becomes one of the tableau.
+        All arrays are of literals [card, event].
         """
-        moved, events = self.passing, np.arange(len(self.passing))
-        hosts, cards = lies.copy(), lies.copy()
-        # No card lies yet on the card that moves.
+        # 1. A card lies in the tableau if it has left the waste and is not up.
+        clauses, moved, events = self.clauses, self.passing, np.arange(len(self.passing))
+        left = np.full(self.up.shape, TRUE, np.int32)
+        left[moved] = self.before
+        hosts = clauses.new(*left.shape)
+        clauses.add(-hosts, left)
+        clauses.add(-hosts, -self.up)
+        clauses.add(hosts, -left, self.up)
+        # 2. The card that moves joins the tableau, or goes straight up. It hosts no card yet.
+        cards = hosts.copy()
+        cards[moved, events] = -self.direct
         hosts[moved, events] = -TRUE
-        cards[moved, events] = joins
+        # 3. Count them for each place and, where packing alternates colours, for each colour. Only
+        # the count with the moving card differs between hosts and cards.
         size = 2 if frame["by_colour"] else 4
         classes = 4 // size
         shape = (self._ranks, classes, size, len(moved))
         hosts_from = self._counted(hosts.reshape(shape))
         count_from = hosts_from.copy()
         at = (moved // 4, moved % 4 // size, slice(None), events)
-        own = cards.reshape(shape)[at]
-        count_from[at] = self._counted(own.T[None, None])[0, 0].T
+        with_moved = cards.reshape(shape)[at]
+        count_from[at] = self._counted(with_moved.T[None, None])[0, 0].T
+        # 4. Add up the excesses.
         total = np.full((self._piles + 2, len(moved)), -TRUE, np.int32)  # [n]: n excesses or more
         total[0] = TRUE
         for place in range(self._ranks):
@@ -171,7 +178,7 @@ class Formula:
                 total = self._sum(total, excess)
 
     def _counted(self, literals: Literals) -> Literals:
-        """Literals for counts: [k] says whether more than k of n literals along axis 2 hold."""
+        """Unary counts along axis 2: entry k says whether more than k of the n literals hold."""
         size = literals.shape[2]
         # Counts are exact, because `_excess` takes the hosts away from the cards.
         some = self.clauses.new(*literals.shape)
@@ -183,7 +190,10 @@ class Formula:
         return some
 
     def _excess(self, cards: Literals, hosts: Literals | None) -> Literals:
-        """Literals: [k] says whether cards exceed hosts by more than k; None for no hosts."""
+        """A unary number: entry k says whether cards exceed hosts by more than k; None: no hosts.
+
+        ``cards`` and ``hosts`` are unary counts with events along axis 1.
+        """
         if hosts is None:
             return cards
         size = len(cards)
@@ -196,22 +206,22 @@ class Formula:
     def _sum(self, total: Literals, excess: Literals) -> Literals:
         """A sum with one summand added; it must not exceed the piles."""
         clauses = self.clauses
-        most = len(total) - 1
-        after = np.full_like(total, TRUE)
-        after[1:most] = clauses.new(*total[1:most].shape)
-        after[most] = -TRUE
+        limit = len(total) - 1  # one more than the piles
+        larger = np.full_like(total, TRUE)
+        larger[1:limit] = clauses.new(*total[1:limit].shape)
+        larger[limit] = -TRUE
         # One direction is enough: exact sums satisfy it, and no sum can be counted too low.
-        for n in range(most):
-            clauses.add(-total[n], after[n])
+        for n in range(limit):
+            clauses.add(-total[n], larger[n])
             for k in range(len(excess)):
-                clauses.add(-total[n], -excess[k], after[min(n + k + 1, most)])
-        return after
+                clauses.add(-total[n], -excess[k], larger[min(n + k + 1, limit)])
+        return larger
 
 
 class FormulaSearch:
     """One search for an assignment of the formula of a position: it only proves losses.
 
-    It makes no positions.
+    It examines no positions.
     """
 
     positions = 0
@@ -219,24 +229,24 @@ class FormulaSearch:
     def __init__(self, root: Root) -> None:
         self._steps = self._search(root)
 
-    def go_on(self, positions: int = ANY_NUMBER) -> int:
+    def advance(self, positions: int = UNLIMITED) -> int:
         """Continue the search (`solving.Method`)."""
         return next(self._steps)
 
     def _search(self, root: Root) -> Iterator[int]:
-        """Yield the status after each slice."""
+        """Yield the status after each slice of work."""
         if is_available() and root.frames[0]["one_way"]:
             from pysat.solvers import Minisat22
 
-            # MiniSat looks at its budget after each conflict. Glucose does so at restarts only,
-            # which may be seconds apart.
+            # MiniSat checks its budget after each conflict. Glucose does so at restarts only, which
+            # may be seconds apart.
             solver = Minisat22()
             for clauses in Formula(root).clauses.chunks():
                 solver.append_formula(clauses)
                 yield SEARCHING
-            for _ in range(_MOST_SLICES):
+            for _ in range(_MAX_SLICES):
                 solver.conf_budget(_SLICE_CONFLICTS)
-                # With this argument python-sat leaves Ctrl-C to Python, which sees it after the
+                # With this argument python-sat leaves Ctrl-C to Python, which handles it after the
                 # slice.
                 satisfiable = solver.solve_limited(expect_interrupt=True)
                 if satisfiable is not None:

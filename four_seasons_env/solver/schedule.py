@@ -29,25 +29,25 @@ class Step(NamedTuple):
     arrangements: int = 8
     """Positions that a beam keeps with the same cards in the tableau."""
     narrow: bool = False
-    """The weights are those of narrow beams."""
+    """Take the weights of narrow beams (`WEIGHTS`), not `WIDE_WEIGHTS`."""
     spread: float = 0.0
-    """Standard deviation of each weight's factor."""
+    """Each weight is multiplied by a random factor with mean 1 and this standard deviation."""
     seed: int = 0
-    """The factors."""
+    """Seed of the random factors."""
     positions: int | None = None
     """Positions after which the search is given up; twice as many in each further round. None: it
     runs to its end."""
-    most: int = 104
-    """Maximum number of cards in stock and waste for which the step is made."""
+    max_cards: int = 104
+    """Skip this step if stock and waste hold more cards."""
 
     @property
     def name(self) -> str:
-        """Names of the steps, for `Solution.step`."""
+        """The name of the step, for `Solution.step`, such as `beam, width 100`."""
         width = "complete" if self.width is None else f"width {self.width}"
         return self.method if self.method == "formula" else f"{self.method}, {width}"
 
     def weights(self) -> NDArray[np.float64]:
-        """The weights of the features."""
+        """The weights of the features, float64 (features,)."""
         rng = np.random.default_rng((77, self.seed))
         weights = WEIGHTS if self.narrow else WIDE_WEIGHTS
         return weights * (1 + self.spread * rng.standard_normal(len(weights)))
@@ -55,15 +55,15 @@ class Step(NamedTuple):
 
 FIRST = (
     Step("beam", 30, narrow=True),
-    Step("beam", None, positions=30_000, most=24),
-    Step("formula", most=14),
+    Step("beam", None, positions=30_000, max_cards=24),
+    Step("formula", max_cards=14),
     Step("beam", 100, 32),
     Step("beam", 100, 32, narrow=True),
     Step("beam", 200, 32, spread=0.2, seed=5),
-    Step("formula", most=34),
-    Step("beam", None, positions=200_000, most=30),
+    Step("formula", max_cards=34),
+    Step("beam", None, positions=200_000, max_cards=30),
     Step("beam", 400),
-    Step("beam", None, positions=1_000_000, most=22),
+    Step("beam", None, positions=1_000_000, max_cards=22),
     Step("beam", 800, 16, narrow=True),
     Step("beam", 400, 32, narrow=True),
     Step("beam", 1_600, 32, narrow=True),

@@ -20,7 +20,7 @@ SOON_LOST = 157
 def calls_lost(game: Game) -> bool:
     """Whether the formula of a position cannot be satisfied."""
     search = sat.FormulaSearch(Root(game.record[0], game.rules))
-    while (status := search.go_on()) == SEARCHING:
+    while (status := search.advance()) == SEARCHING:
         pass
     return status == LOST
 
@@ -61,7 +61,7 @@ def test_agrees_with_brute_force_on_every_row(row: str) -> None:
 )
 def test_undecided_where_cards_come_back(row: str) -> None:
     search = sat.FormulaSearch(Root(Game(row, TRAIN_FROM).record[0], RULES[row]))
-    assert search.go_on() == UNDECIDED
+    assert search.advance() == UNDECIDED
 
 
 @pytest.mark.parametrize("row", mostly_slow(["four-seasons", "simplicity", "czarina"]))

@@ -96,7 +96,7 @@ def test_skipped_arrangements_prove_no_loss(number: int, end: int) -> None:
     root = Root(game.record[0], game.rules)
     complete, one_of_each = Beam(root, None), Beam(root, 10_000, arrangements=1)
     for search, expected in ((complete, end), (one_of_each, UNDECIDED)):
-        while (status := search.go_on()) == SEARCHING:
+        while (status := search.advance()) == SEARCHING:
             pass
         assert status == expected
 

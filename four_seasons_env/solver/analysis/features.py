@@ -1,8 +1,17 @@
 """The features that order a beam. A position's score is their weighted sum: larger is better.
 
 The difficulty lies in the order of the waste: it is played off from the top, and a card that cannot
-go up must be parked in the tableau. So most features look at the waste, card by card from the top.
-Some look at when cards can go up: not before those before them in their suit have been dealt.
+go up must be parked in the tableau. So most features describe the waste, card by card from the top.
+Some describe when cards can go up: not before all lower cards of their suit have been dealt.
+
+Example: all bases are Aces, no card is up, and the waste holds 5C 2C 7C, with 7C on top.
+
+- 7C lies on two cards of its suit that have to go up before it, and 2C on none:
+  `inversions` and `suit_inversions` are 2.
+- 7C waits until AC, 3C, 4C and 6C have been dealt. If 6C comes last, 2C and 5C could go up sooner,
+  but wait below 7C: `waste_late` is 2, and `waste_delay` is the sum of the deals that they lose.
+
+Bit sets of cards are ordered by the foundations (`root`): bit 4 * place + suit.
 """
 
 from __future__ import annotations
@@ -46,7 +55,9 @@ FEATURES = (
 WEIGHTS = np.array(
     [-0.23, -0.21, 1.93, -0.18, -2.0, 0.37, -0.25, 0.38, -0.17, -0.31, -0.47, -0.33, 0, 0, 0, 0, 0]
 )
-"""For a narrow beam; found by the cross-entropy method on training deals of `four-seasons`."""
+"""For a narrow beam, in the order of `FEATURES`; 0: not used.
+
+Found by the cross-entropy method on training deals of `four-seasons`."""
 WIDE_WEIGHTS = np.array([
     -0.22, -0.22, 1.61, -0.14, -2.72, 0.43, -0.23, 0.40, -0.17, -0.32, -0.43, -0.48,
     -0.062, -0.18, 0.052, -0.52, -0.012,
@@ -58,7 +69,7 @@ _2, _3 = np.uint64(2), np.uint64(3)
 
 @inlined
 def _wait_of(place, dealt, frame):
-    """Deals until a card can go up, as far as the stock decides it (FRAME field `ready`)."""
+    """Deals until a card of a place can go up, as far as the stock decides it (FRAME `ready`)."""
     return max(np.int64(frame.ready[place]) - dealt, 0)
 
 
@@ -66,13 +77,14 @@ def _wait_of(place, dealt, frame):
 def _score_waste(g, tableau, stock, up, needed, frame, weights):
     """The part of the score that does not depend on how the tableau is arranged.
 
-    The waste is played off in thought, with the whole stock at hand in any order. A card that still
-    cannot go up must be parked in the tableau. The cards of tableau and waste that cannot have gone
-    up by then must fit into the piles together with it. All cards reached so far count as hosts,
-    which is generous. So the piles needed at the worst moment are a bound that can prove a loss.
+    A thought experiment plays the waste off from its top, with the whole stock at hand in any
+    order. A card that still cannot go up must be parked in the tableau. The cards of tableau and
+    waste that cannot have gone up by then must fit into the piles together with it. All cards
+    reached so far count as hosts, which is generous. So the piles needed at the worst moment are a
+    lower bound, which can prove a loss (docs/explanation/solver.md, step 5).
 
     Args:
-        tableau: bit set of cards, as ``stock`` and ``up``.
+        tableau: bit set of cards, like ``stock`` and ``up``.
         needed: piles that the tableau's cards need at least.
 
     Returns:
@@ -82,25 +94,29 @@ def _score_waste(g, tableau, stock, up, needed, frame, weights):
     size = above_next = parked = delay = late = longest = 0
     inversions = suit_inversions = np.int64(0)
     worst, above = needed, ZERO  # bit set of the waste cards so far
+    # The cards that cannot go up, because they or a lower card of their suit are still buried.
     never = never_up(frame.cards & ~up, tableau | stock | up)
     card = g.top[WASTE]
     while card != NO_CARD:
         place = np.uint64(frame.place[card])
         bit, suit = ONE << place, SUIT << (place & _3)
+        # 1. The order of the waste: how many cards above this one have to go up after it?
         higher = above & ~((ONE << (FOUR * ((place >> _2) + ONE))) - ONE)
         inversions += np.int64(popcount(higher))
         suit_inversions += np.int64(popcount(higher & suit))
         above_next += size if bit & ready else 0
-        own = never & suit
-        # If this is the lowest card of its suit that was out of reach (x & -x is the lowest bit),
-        # all below it can be up by now, and it goes up too. It may free other cards above it.
-        if own & (~own + ONE) == bit:
+        # 2. Up or parked? If this is the lowest card of its suit that was out of reach (x & -x is
+        # the lowest bit), all lower ones can be up by now, and it goes up, too. It may free higher
+        # cards of its suit.
+        blocked = never & suit
+        if blocked & (~blocked + ONE) == bit:
             never = never_up(frame.cards & ~up, tableau | stock | above | bit | up)
         else:
             parked += 1
             # The card has just moved and lies uncovered, so it hosts none.
             lying, hosts = tableau | above | bit, tableau | stock | above
             worst = max(worst, piles_needed(lying & never, hosts, frame))
+        # 3. Time: a card above that has to wait for more deals delays this one.
         wait = _wait_of(place, dealt, frame)
         delay += max(longest - wait, 0)
         late += longest > wait
@@ -127,12 +143,21 @@ def _score_waste(g, tableau, stock, up, needed, frame, weights):
 
 @jit
 def score_position(g, rule, frame, weights):
-    """A position's score, and whether it is seen to be lost (`_score_waste`)."""
+    """The score of a position, and whether a bound proves it lost.
+
+    The score is the sum of `FEATURES` times weights; larger is better.
+
+    Args:
+        g: a GAME record, ``rule`` its RULE record and ``frame`` its FRAME record.
+        weights: float64 (features,).
+    """
+    # 1. Bit sets of the cards on the foundations, next for them, and in the stock.
     up = cards_up(g.level)
     ready = next_cards(up)
     stock = ZERO
     for i in range(g.dealt, g.deck_size):
         stock |= ONE << np.uint64(frame.place[g.deck[i]])
+    # 2. The tableau, pile by pile from the top card down.
     dealt = np.int64(g.dealt)
     piles = tops = covered = late = waits = 0
     tableau = ZERO
@@ -146,7 +171,7 @@ def score_position(g, rule, frame, weights):
         while card != NO_CARD:
             bit = ONE << np.uint64(frame.place[card])
             tableau |= bit
-            if bit & ready:
+            if bit & ready:  # the next card of its foundation, below `depth` others
                 covered += depth
             depth += 1
             wait = _wait_of(frame.place[card], dealt, frame)
@@ -154,6 +179,7 @@ def score_position(g, rule, frame, weights):
             longest = max(longest, wait)
             card = g.below[card]
         waits += longest
+    # 3. The waste, which also gives the bound. It is no proof where cards can come back.
     needed = piles_needed(tableau, tableau, frame)
     score, worst = _score_waste(g, tableau, stock, up, needed, frame, weights)
     score += weights[1] * piles + weights[4] * tops / rule.ranks + weights[11] * covered

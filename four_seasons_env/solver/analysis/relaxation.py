@@ -19,6 +19,11 @@ move within the tableau); a forced refill from the stock is deal and W>T, one fr
 So a real win is a relaxed win, and where the relaxed game cannot be won, the real one cannot. Not
 covered are redeals that are left and worrying back (FRAME field ``one_way``).
 
+Example: T = {7C, 7H, 6D, 2S} with packing regardless of suit. Two Sevens and no Eight: both begin a
+run. One Six and two Sevens to host it: no excess. One Two and no Three: a run. So T needs 3 piles.
+If 6D has just been moved, the sum is the same; if 7C has, one Seven is left as a host, and it is
+enough for 6D.
+
 Safe moves are cards that can go up at once without regret, so a search plays nothing else first.
 """
 
@@ -47,11 +52,17 @@ _BYTES = np.uint64(0x0101010101010101)
 
 @jit
 def _excess(count, hosts, frame):
-    """Sum over the places of how many more cards than hosts there are; 4-bit counts, 0 to 4."""
+    """Sum over the places of how many more cards than hosts there are, as far as positive.
+
+    All thirteen places are counted at once (SIMD within a register): a 64-bit word holds a number
+    of 4 bits, 0 to 4, for each place.
+    """
+    # The hosts of a place are the cards of the next one; those of the last place, the base cards.
     hosts = ((hosts >> FOUR) | ((hosts & _15) << frame.turn)) & frame.packs
     difference = (count | _EIGHTS) - hosts  # per place 8 + count - hosts: none borrows
-    positive = (difference >> _3) & SUIT
+    positive = (difference >> _3) & SUIT  # 1 in each place where the difference is not negative
     difference &= positive * _7
+    # Add neighbours, and then all bytes by one multiplication: its highest byte is their sum.
     pairs = (difference & _IN_EIGHTS) + ((difference >> FOUR) & _IN_EIGHTS)
     return np.int64((pairs * _BYTES) >> _56)
 
@@ -64,7 +75,8 @@ def piles_needed(cards, hosts, frame):
         cards: bit set of the cards to be arranged.
         hosts: bit set of the cards that others may lie on.
     """
-    count = cards - ((cards >> ONE) & _IN_TWOS)  # cards of each colour: black in bits 0-1
+    # Population counts of pairs of bits: clubs and spades in bits 0-1, hearts and diamonds in 2-3.
+    count = cards - ((cards >> ONE) & _IN_TWOS)
     host = hosts - ((hosts >> ONE) & _IN_TWOS)
     black, red = count & _IN_FOURS, (count >> _2) & _IN_FOURS
     black_hosts, red_hosts = host & _IN_FOURS, (host >> _2) & _IN_FOURS
@@ -85,14 +97,17 @@ def cards_up(level):
 
 @jit
 def never_up(cards, reachable):
-    """Those of a set of cards that cannot go up while only some of them can be reached at all."""
+    """The cards that cannot go up while only ``reachable`` ones can move: bit sets of cards.
+
+    In each suit these are the first card out of reach and all higher ones.
+    """
     never = ZERO
     for suit in range(4):
-        own = cards & (SUIT << np.uint64(suit))
-        barred = own & ~reachable
-        if barred:
-            first = barred & (~barred + ONE)
-            never |= own & ~(first - ONE)
+        of_suit = cards & (SUIT << np.uint64(suit))
+        buried = of_suit & ~reachable
+        if buried:
+            first = buried & (~buried + ONE)
+            never |= of_suit & ~(first - ONE)
     return never
 
 

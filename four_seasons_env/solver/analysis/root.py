@@ -1,6 +1,9 @@
 """`Root`: the position that searches start from, and how they end.
 
-FRAME is what the compiled searches look up for one game, made from its rules and base ranks.
+FRAME holds what the compiled searches look up for one game, made from its rules and base ranks.
+
+Bit sets of cards are ordered by the foundations: bit 4 * place + suit. With base rank 7, place 0 is
+the Seven: 7C 7S 7H 7D are bits 0 to 3, 8C is bit 4, KD is bit 27, and AC, at place 7, is bit 28.
 """
 
 from __future__ import annotations
@@ -15,7 +18,7 @@ from four_seasons_env.rules import Rules
 
 SEARCHING, WON, LOST, UNDECIDED = range(4)
 """The status of a search: `LOST` is a proof, `UNDECIDED` an end without an answer."""
-ANY_NUMBER = 2**62
+UNLIMITED = 2**62
 """No limit of positions."""
 
 FRAME = np.dtype(
@@ -33,8 +36,7 @@ FRAME = np.dtype(
     ],
     align=True,
 )
-"""Bit sets of cards in these searches are ordered by the foundations: the base cards are the four
-lowest bits (clubs, spades, hearts, diamonds), then the four cards that follow them, and so on."""
+"""The facts about one game that do not change while it is played."""
 
 
 class Root:
@@ -51,18 +53,18 @@ class Root:
 
 
 def make_frame(record: Any, rules: Rules) -> NDArray[np.void]:
-    """The FRAME array, of shape (1,), of a GAME record under its rules.
-
-    The packing rules are read off the engine's own table (`accepts` of the RULE record).
-    """
+    """The FRAME array, of shape (1,), of a GAME record under its rules."""
     frames = np.zeros(1, FRAME)
     frame = frames[0]
     ranks = rules.ranks
+    # 1. The order of the foundations.
     base = [int(rank) for rank in record["base"]]
     for card in range(4 * ranks):
         frame["place"][card] = 4 * (((card >> 2) - base[card & 3]) % ranks) + (card & 3)
     frame["cards"] = (1 << 4 * ranks) - 1
-    accepts = kernel.compile_rules(rules)[0]["accepts"][base[0]]
+    # 2. Packing, as the engine's table says (`accepts` of the RULE record).
+    rule = kernel.compile_rules(rules)[0]
+    accepts = rule["accepts"][base[0]]
     packs = 0
     if rules.build != "none":  # then all suits have one base rank
         for place in range(ranks):
@@ -71,12 +73,12 @@ def make_frame(record: Any, rules: Rules) -> NDArray[np.void]:
     frame["packs"] = packs
     frame["turn"] = 4 * (ranks - 1)
     frame["by_colour"] = rules.build == "alternate_colour"
+    # 3. What the rules allow a proof to assume.
     frame["one_way"] = int(record["redeals"]) == 0 and not rules.worrying_back
-    refills = bool(kernel.compile_rules(rules)[0]["refills"])
     if frame["one_way"]:
         for number, card in enumerate(record["deck"][: record["deck_size"]]):
             frame["ready"][frame["place"][card] :: 4] = number + 1
-    frame["safe"] = rules.spaces == "optional" and not (rules.worrying_back or refills)
+    frame["safe"] = rules.spaces == "optional" and not (rules.worrying_back or rule["refills"])
     frame["base_hosts"] = packs >> 4 * (ranks - 1) != 0
     frame["chains"] = packs == 0 and bool(frame["safe"]) and bool(frame["one_way"])
     return frames

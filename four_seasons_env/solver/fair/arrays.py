@@ -1,4 +1,9 @@
-"""The arrays of a search for fair values: rows of positions, a table of values, and the state."""
+"""The buffers of a search for fair values: rows of positions, a transposition table, the state.
+
+The rows are a stack. A position that is being valued owns the rows from ``state.top`` on: first the
+positions that its enumeration has found, then one row for each card that may be turned. The
+recursion continues above them.
+"""
 
 from __future__ import annotations
 
@@ -15,30 +20,31 @@ from four_seasons_env.solver.analysis.root import make_frame
 STATE = np.dtype(
     [
         ("top", "i8"),  # rows in use
-        ("values", "i8"),  # keys in the table of values
+        ("values", "i8"),  # keys in the transposition table
         ("positions", "i8"),  # positions made by a move, in all
-        ("last", "i8"),  # positions made, in all, at which the search stops
+        ("limit", "i8"),  # positions made, in all, at which the search stops
         ("status", "i8"),
         ("won", "i8"),  # the row of a position that has been won; -1: none
-        ("held", "i8"),  # rows that the last enumeration of the search's own position holds
+        ("held", "i8"),  # rows that the last enumeration at the root holds
     ]
 )
 SEARCHING, OUT_OF_POSITIONS, ROWS_FULL, VALUES_FULL = range(4)
 ROW = np.dtype(
     [
         ("key", "u8"),  # of `shared_key`
-        ("low", "i8"),  # bounds of the value, in orders of the hidden cards
+        ("low", "i8"),  # bounds of the value: orders of the hidden cards in which it is won
         ("high", "i8"),
         ("score", "f8"),  # of `score_position`
         ("turn", "i8"),  # the move that turns a card here; -1: none
-        ("parent", "i8"),  # the row that this one was reached from
-        ("move", "i8"),  # by this move
+        ("parent", "i8"),  # the row from which this one was reached
+        ("move", "i8"),  # the move that led here
     ]
 )
-"""The facts about the position in the same row of ``positions``."""
+"""Facts about the position in the same row of ``positions``."""
 VALUE = np.dtype([("key", "u8"), ("won", "i8"), ("lost", "i8")])
-"""Numbers of orders of the hidden cards that are known to be won and lost by the best play."""
-_ROWS, _VALUES = 2**12, 2**14  # at first
+"""An entry of the transposition table: the number of orders of the hidden cards in which the best
+play is known to win, and of those in which it is known to lose."""
+_ROWS, _VALUES = 2**12, 2**14  # at first; doubled when full
 
 
 class FairArrays(NamedTuple):
@@ -49,8 +55,8 @@ class FairArrays(NamedTuple):
     state: NDArray[np.void]  # STATE (1,)
     positions: NDArray[np.void]  # GAME (rows,)
     rows: NDArray[np.void]  # ROW (rows,)
-    heap: NDArray[np.int64]  # (rows,) rows that wait, of each position that is being valued
-    met: Met  # table of the positions that an enumeration holds
+    heap: NDArray[np.int64]  # (rows,) rows to expand, of each position that is being valued
+    met: Met  # hash table of the positions that an enumeration holds
     values: NDArray[np.void]  # VALUE (a power of two,)
     words: NDArray[np.uint64]  # a row of mask words
     suits: NDArray[np.uint64]  # (4,) scratch of `shared_key`
@@ -58,7 +64,7 @@ class FairArrays(NamedTuple):
 
 
 def new_arrays(record: Any, rules: Rules) -> FairArrays:
-    """Arrays of a search in the game of a GAME record."""
+    """The buffers for a game, given as a GAME record."""
     return FairArrays(
         rules=kernel.compile_rules(rules),
         frames=make_frame(record, rules),
@@ -72,7 +78,7 @@ def new_arrays(record: Any, rules: Rules) -> FairArrays:
 
 
 def _new_rows(count: int) -> dict[str, Any]:
-    """The arrays of rows; the count is a power of two."""
+    """The arrays with one entry a row; the count is a power of two."""
     return {
         "positions": np.zeros(count, kernel.GAME),
         "rows": np.zeros(count, ROW),
@@ -82,7 +88,10 @@ def _new_rows(count: int) -> dict[str, Any]:
 
 
 def grow(arrays: FairArrays, memory: int) -> FairArrays | None:
-    """The arrays, with those doubled that a search has found full; None if there is no memory."""
+    """Double the buffers that are full, as the status says; None if that takes too much memory.
+
+    Rows are emptied, because the search starts again; the transposition table keeps its entries.
+    """
     taken = [each.nbytes for each in (*arrays, *arrays.met) if isinstance(each, np.ndarray)]
     if 2 * sum(taken) > memory:
         return None

@@ -1,17 +1,24 @@
 """Expectimax over what a player knows, in whole numbers: in how many orders of the hidden cards
 does the best play win?
 
-    value of a position = the largest value of its decisions
-    value of a decision = the sum of the values of the positions to which the hidden cards lead
+    value of a position = the largest value of its decisions                       (a max node)
+    value of a decision = the sum of the values of the positions to which          (a chance node)
+                          the hidden cards lead
 
 A decision is a way to play until the next hidden card is turned. Each hidden card is turned next in
 equally many orders, so the sum needs no weights. A position in which all cards are known is won or
-lost, and a search among its moves finds out.
+lost, and a search among its moves decides which.
 
-A value lies between two bounds. They are narrowed by alpha-beta search over decisions and the cards
-that may be turned (Star1: Ballard 1983). It stops when a decision cannot be better than the best
-one known. Positions in which the player knows the same, under any names of suits and piles, share
-their values.
+Example: three cards are hidden, 2C, 5H and 9S, in 6 orders. Dealing at once turns each of them in 2
+orders. If the best play then wins both orders after 2C, one after 5H and none after 9S, dealing is
+worth 3: a chance of 3/6. If the bounds after 5H and 9S are still 0 to 2, they are 2 and 6 for the
+sum.
+
+- *Star1* (Ballard 1983), alpha-beta search with chance nodes, narrows the bounds of a value. A
+  decision is left when its upper bound cannot exceed the best value known.
+- *Iterative widening*: first few decisions are enumerated, then `GROWTH` times as many.
+- *Transposition table*: positions in which the player knows the same, under any names of suits and
+  piles, share their bounds.
 """
 
 from __future__ import annotations
@@ -40,7 +47,7 @@ MOST_HIDDEN = 20
 FACTORIALS = np.array([math.factorial(n) for n in range(MOST_HIDDEN + 1)], np.int64)
 """[cards] -> the orders that they may have."""
 FIRST = 32
-"""Positions that an enumeration of decisions holds at first."""
+"""Positions that an enumeration of decisions holds at first; chosen by hand, as `GROWTH`."""
 GROWTH = 8
 """How many times as many it holds the next time."""
 DEAL = 0
@@ -52,72 +59,81 @@ _ZERO, _1 = np.uint64(0), np.uint64(1)
 # it calls a function that calls itself.
 @jit
 def position_value(row, hidden, alpha, beta, arrays):
-    """Bounds of a position's value, low and high, in orders of its hidden cards.
+    """Bounds of a position's value, low and high, in orders of its hidden cards: a max node.
 
     Args:
-        row: of the position, with what is known of it; rows from ``state.top`` on are written. At
-            the end, ``state.held`` of them hold what the last `_meet_decisions` here has found.
-        hidden: cards that are not known.
-        alpha: a value that is not above it is not narrowed further.
-        beta: nor one that is not below it.
+        row: of the position, whose key and bounds are set; rows from ``state.top`` on are written.
+            At the end, the first ``state.held`` of them hold the decisions of the last round.
+        hidden: the number of cards that are not known.
+        alpha: stop as soon as the value is known to be at most this.
+        beta: stop as soon as the value is known to be at least this.
         arrays: `FairArrays`.
     """
     state, rows, orders = arrays.state[0], arrays.rows, FACTORIALS[hidden]
     start = state.top
     low, high = rows[row].low, rows[row].high
-    # Enumerate few decisions first, then GROWTH times as many, while the bounds are too far apart.
-    # What earlier rounds have found out is in the table of values.
+    # 1. Iterative widening: the transposition table keeps the results of earlier rounds.
     limit, held, is_all = FIRST, 0, False
     while low < min(high, beta) and high > alpha and not is_all and state.status == SEARCHING:
         state.top = start
         arrays.positions[start] = arrays.positions[row]
-        held, is_all = _meet_decisions(hidden, limit, arrays)
+        held, is_all = _enumerate_decisions(hidden, limit, arrays)
         limit *= GROWTH
-        if hidden <= 1:  # all cards are known: it is won or not
+        if hidden <= 1:  # all cards are known: the position is won or lost
             if state.won >= 0:
                 low = rows[state.won].low = high
             elif is_all:
                 high = low
             continue
+        # 2. Put the decisions into a heap, the most promising on top.
         children = state.top = start + held
         heap = arrays.heap[start:children]
-        found = 0
+        size = 0
         for each in range(start, children):
             if rows[each].turn >= 0:
-                push(heap, found, rows.score, each)
-                found += 1
-        reached = low
-        while found and low < min(high, beta) and state.status == SEARCHING:
-            if state.positions >= state.last:
+                push(heap, size, rows.score, each)
+                size += 1
+        best_high = low
+        while size and low < min(high, beta) and state.status == SEARCHING:
+            if state.positions >= state.limit:
                 state.status = OUT_OF_POSITIONS
-            decision = pop(heap, found, rows.score)
-            found -= 1
+            decision = pop(heap, size, rows.score)
+            size -= 1
+            # 3. Value a decision, a chance node: turn each hidden card, and value what follows.
             floor, ceiling = max(alpha, low), min(beta, high)
             sum_low, sum_high = _turn_each(decision, hidden, arrays)
             for child in range(children, children + hidden):
                 if sum_high <= floor or sum_low >= ceiling or state.status != SEARCHING:
                     break
-                # Star1: if the child is worth no more than this, the sum cannot exceed the floor;
-                # if it is worth that, the sum reaches the ceiling.
-                least = floor - (sum_high - rows[child].high)
-                most = ceiling - (sum_low - rows[child].low)
+                # Star1: the window of the child. At its lower end, the sum cannot exceed the floor
+                # even if all other cards turn out best; at its upper end, the sum reaches the
+                # ceiling even if they turn out worst.
+                child_alpha = floor - (sum_high - rows[child].high)
+                child_beta = ceiling - (sum_low - rows[child].low)
                 state.top = children + hidden
-                child_low, child_high = position_value(child, hidden - 1, least, most, arrays)
+                child_low, child_high = position_value(
+                    child, hidden - 1, child_alpha, child_beta, arrays
+                )
                 state.top = children
                 sum_low += child_low - rows[child].low
                 sum_high += child_high - rows[child].high
             rows[decision].low, rows[decision].high = sum_low, sum_high
-            low, reached = max(low, sum_low), max(reached, sum_high)
-        if is_all and not found and state.status == SEARCHING:
-            high = min(high, reached)
+            low, best_high = max(low, sum_low), max(best_high, sum_high)
+        # 4. Only if no decision is missing, their largest upper bound is one of the position.
+        if is_all and not size and state.status == SEARCHING:
+            high = min(high, best_high)
     state.top, state.held = start, held
-    _note(rows[row].key, low, high, orders, arrays)
+    _store(rows[row].key, low, high, orders, arrays)
     return low, high
 
 
 @jit
 def _turn_each(row, hidden, arrays):
-    """Turn each hidden card, into the rows from ``state.top`` on; returns the decision's bounds."""
+    """Turn each hidden card after the decision in a row, into the rows from ``state.top`` on.
+
+    Returns:
+        The bounds of the decision's value, low and high, from those of these rows.
+    """
     rule, frame, state = arrays.rules[0], arrays.frames[0], arrays.state[0]
     positions, rows, values = arrays.positions, arrays.rows, arrays.values
     orders = FACTORIALS[hidden - 1]
@@ -127,16 +143,17 @@ def _turn_each(row, hidden, arrays):
         positions[into] = positions[row]
         g = positions[into]
         at, other = np.int64(g.dealt), np.int64(g.dealt) + number
-        # All orders of the hidden cards are equally likely, so a swap turns any of them.
+        # 1. All orders of the hidden cards are equally likely, so a swap turns any of them.
         g.deck[at], g.deck[other] = g.deck[other], g.deck[at]
         kernel.play(g, rule, rows[row].turn)
         state.positions += 1
         play_safe(g, rule, frame)
+        # 2. Bounds that are known already: from the table, or because the position is lost.
         rows[into].key = shared_key(g, rule, frame, arrays.suits, arrays.names)
         known = values[find(values.key, rows[into].key)]
         rows[into].low, rows[into].high = known.won, orders - known.lost
         is_open = rows[into].low < rows[into].high
-        if is_open and score_position(g, rule, frame, WEIGHTS)[1]:  # it is seen to be lost
+        if is_open and score_position(g, rule, frame, WEIGHTS)[1]:
             rows[into].high = rows[into].low
         sum_low += rows[into].low
         sum_high -= orders - rows[into].high
@@ -144,24 +161,28 @@ def _turn_each(row, hidden, arrays):
 
 
 @jit
-def _meet_decisions(hidden, limit, arrays):
+def _enumerate_decisions(hidden, limit, arrays):
     """Enumerate decisions at the position in row ``state.top``, into the rows from there on.
 
     A decision is a position and the move that turns a card there: a deal, or a move after which a
-    space is refilled from the stock. Positions are expanded best first, by `score_position`. Those
+    space is refilled from the stock. Positions are expanded best first, by `score_position`. Rows
     with a ``turn`` are decisions; ``parent`` and ``move`` say how each is reached.
 
     Args:
-        hidden: how many cards the player has not seen. If it is one at most, all moves are
-            expanded, and the search ends with the first win (``state.won``).
+        hidden: how many cards the player has not seen. If it is one at most, nothing is uncertain:
+            all moves are expanded, deals too, and the search ends with the first win
+            (``state.won``).
         limit: about how many positions to hold; a larger limit only adds decisions.
+        arrays: `FairArrays`.
 
-    Returns how many positions it holds, and whether these are all.
+    Returns:
+        How many positions it holds, and whether these are all.
     """
     rule, frame, state = arrays.rules[0], arrays.frames[0], arrays.state[0]
     positions, rows, words, scores = arrays.positions, arrays.rows, arrays.words, arrays.rows.score
     first, is_open = np.int64(state.top), hidden <= 1
     heap = arrays.heap[first:]
+    # 1. Start with the position itself.
     state.won = first if kernel.is_won(positions[first], rule) else -1
     key, _ = position_keys(positions[first], rule)
     meet(key, first, arrays.met)
@@ -171,22 +192,24 @@ def _meet_decisions(hidden, limit, arrays):
     heap[0] = first
     size, count = 1, first + 1
     while size and count < first + limit and state.won < 0:
+        # 2. Is the budget spent, or is there no room for all successors?
         if count + rule.actions + hidden >= len(rows):  # and a row for each card that may come
             state.status = ROWS_FULL
-        elif state.positions >= state.last:
+        elif state.positions >= state.limit:
             state.status = OUT_OF_POSITIONS
         if state.status != SEARCHING:
             break
+        # 3. Choose the moves of the best position: a safe one alone, if there is one.
         here = pop(heap, size, scores)
         size -= 1
         safe = safe_move(positions[here], rule, frame) if frame.safe else -1
-        if safe >= 0:  # nothing else has to be played
+        if safe >= 0:
             words[:] = 0
             words[safe >> 3] = _1 << np.uint64(8 * (safe & 7))
         else:
             kernel.legal(positions[here], rule, True, words)
             if not is_open and words[0] & _1:
-                words[0] ^= _1
+                words[0] ^= _1  # a deal makes this row a decision
                 rows[here].turn = DEAL
         dealt = positions[here].dealt
         move = -1
@@ -194,6 +217,7 @@ def _meet_decisions(hidden, limit, arrays):
             move = next_move(words, move)
             if move < 0:
                 break
+            # 4. Play each move into the next free row; a duplicate is overwritten there.
             positions[count] = positions[here]
             g = positions[count]
             kernel.play(g, rule, move)
@@ -208,9 +232,11 @@ def _meet_decisions(hidden, limit, arrays):
             if is_open and kernel.is_won(g, rule):
                 state.won = count
             if turns:
+                # 5. A refill turned a card: a decision is the position before its last move.
                 positions[count] = positions[here]
                 scores[count] = scores[here]
             else:
+                # 6. Any other position is expanded later, unless it is lost.
                 scores[count], is_lost = score_position(g, rule, frame, WEIGHTS)
                 if not is_lost:
                     push(heap, size, scores, count)
@@ -221,8 +247,8 @@ def _meet_decisions(hidden, limit, arrays):
 
 
 @jit
-def _note(key, low, high, orders, arrays):
-    """Narrow the bounds of a value in the table of values."""
+def _store(key, low, high, orders, arrays):
+    """Narrow the bounds of a key in the transposition table."""
     state, values = arrays.state[0], arrays.values
     entry = values[find(values.key, key)]
     if entry.key == _ZERO:

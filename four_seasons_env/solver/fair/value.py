@@ -1,4 +1,7 @@
-"""`fair_value`: the exact win probability of best play from public information."""
+"""`fair_value`: the exact win probability of best play from public information.
+
+The search is `expectimax.position_value`. Here are its budget, its slices and its answer.
+"""
 
 from __future__ import annotations
 
@@ -25,20 +28,21 @@ from four_seasons_env.solver.fair.expectimax import DEAL, FACTORIALS, MOST_HIDDE
 from four_seasons_env.solver.fair.keys import shared_key
 
 DEFAULT_SECONDS = 60.0
-_SLICE = 2**15  # positions made in one call, at least
-_SLICES = 4  # a later call makes this part of the positions made so far, if that is more
+_MIN_SLICE = 2**15  # positions made in one call
+# A slice starts from the root again, so slices grow: each may be this part of all before.
+_GROWTH = 1 / 4
 
 
 @dataclass(frozen=True)
 class Decision:
-    """One way to play until the next hidden card is turned, and its value."""
+    """One way to play until the next hidden card is turned, and bounds of its value."""
 
     moves: tuple[Move, ...]
     """The last of them turns the card; once nothing is hidden, they win."""
     low: float
-    """The chance to win is at least this."""
+    """Lower bound of the chance to win."""
     high: float
-    """The chance to win is at most this."""
+    """Upper bound of it."""
 
 
 @dataclass(frozen=True)
@@ -46,13 +50,13 @@ class FairValue:
     """The answer of `fair_value`."""
 
     low: float
-    """The chance to win is at least this."""
+    """Lower bound of the chance to win."""
     high: float
-    """The chance to win is at most this."""
+    """Upper bound of it."""
     decisions: tuple[Decision, ...]
-    """Those whose value is known in part, the best first. None if no play wins."""
+    """Those whose bounds have been narrowed, the best first. Empty if no play wins."""
     nodes: int
-    """Positions made by a move."""
+    """Positions examined."""
     seconds: float
     """Time taken."""
 
@@ -68,15 +72,22 @@ class FairValue:
 
 
 class Known(dict[tuple[Rules, int], FairArrays]):
-    """Results of searches, for later ones: pass one to several calls of `fair_value`.
+    """Transposition tables of searches, for later ones: pass one to several calls of `fair_value`.
 
-    Games of one kind meet the same positions again and again, because suits are interchangeable and
-    ranks are counted from the base.
+    Games of the same rules reach the same positions again and again, because suits are
+    interchangeable and ranks are counted from the base.
+
+    >>> known, game = Known(), Game("four-seasons(ranks=4,piles=1)", deal=2**32 + 2)
+    >>> for _ in range(6):
+    ...     game.play("deal")
+    >>> first, again = fair_value(game, known=known), fair_value(game, known=known)
+    >>> first.value == again.value, again.nodes < first.nodes
+    (True, True)
     """
 
 
 class _Search:
-    """One call of `fair_value`: its arrays, and what is left of its budget."""
+    """One call of `fair_value`: its buffers and its budget."""
 
     def __init__(
         self, game: Game, known: Known, max_positions: float, seconds: float, memory: int
@@ -99,28 +110,32 @@ class _Search:
         if now >= self._deadline:
             return 0
         left = min(self._deadline - now, 1e9)  # the deadline may be infinity
-        longest = max(_SLICE, min(made // _SLICES, int(made / (now - self.started) * left)))
-        return int(min(longest, self._max_positions - made))
+        in_time = int(made / (now - self.started) * left)  # at the rate so far
+        size = max(_MIN_SLICE, min(int(made * _GROWTH), in_time))
+        return int(min(size, self._max_positions - made))
 
     def value(self, game: Game) -> tuple[int, int]:
         """Bounds of a position's value, in orders of its hidden cards.
 
-        The search is made in slices, until it ends or the budget is used up. Each slice starts
-        again, with what the table of values holds.
+        The search runs in slices, until it ends or the budget is used up. Each slice starts from
+        the root again, with the bounds that the transposition table holds.
         """
         record, cards, state = game.record[0].copy(), len(game.unseen), self.state
         record["deck"][record["dealt"] : record["dealt"] + cards].sort()  # their order is not read
         low, high = 0, int(FACTORIALS[cards])
         while True:
+            # 1. Write the position to row 0.
             arrays = self._known[self._kind]
             rule, frame, root = arrays.rules[0], arrays.frames[0], arrays.rows[0]
             arrays.positions[0] = record
             root["key"] = shared_key(record, rule, frame, arrays.suits, arrays.names)
             root["low"], root["high"] = 0, FACTORIALS[cards]
-            state["top"], state["last"] = 1, int(state["positions"]) + self._next_slice()
+            # 2. Search for a slice.
+            state["top"], state["limit"] = 1, int(state["positions"]) + self._next_slice()
             state["status"], state["held"] = SEARCHING, 0
-            found = position_value(0, cards, -1, int(FACTORIALS[cards]), arrays)
-            low, high = max(low, int(found[0])), min(high, int(found[1]))
+            bounds = position_value(0, cards, -1, int(FACTORIALS[cards]), arrays)
+            low, high = max(low, int(bounds[0])), min(high, int(bounds[1]))
+            # 3. Stop, or continue with larger buffers if one was full.
             if state["status"] == SEARCHING or self._next_slice() <= 0:
                 return low, high
             if state["status"] != OUT_OF_POSITIONS:
@@ -130,23 +145,26 @@ class _Search:
                 self._known[self._kind] = larger
 
     def decisions(self, game: Game) -> list[Decision]:
-        """Decisions of whose value the last slice has found out anything, the best first."""
+        """Decisions whose bounds the last slice has narrowed, the best first."""
+        # 1. The rows of the last enumeration at the root, which follow row 0.
         arrays, orders = self._known[self._kind], int(FACTORIALS[len(game.unseen)])
         moves, rows = all_moves(game.rules), arrays.rows[: 1 + int(self.state["held"])]
         is_listed = (rows["low"] > 0) | (rows["high"] < orders)
         is_listed[0] = False  # the position itself
         listed = np.flatnonzero(is_listed)
-        found = []
+        # 2. By the lower bound, then by the upper bound, then by the score.
+        decisions = []
         for row in listed[np.lexsort([-rows[name][listed] for name in ("score", "high", "low")])]:
             decision, at = rows[row], row
+            # 3. The moves, from the end back to the root.
             path = [DEAL] if decision["turn"] == DEAL else []  # another turn leads to its own row
             while rows[at]["parent"] >= 0:
                 path.append(int(rows[at]["move"]))
                 at = rows[at]["parent"]
             low, high = int(decision["low"]), int(decision["high"])
             line = tuple(moves[each] for each in path[::-1])
-            found.append(Decision(line, low / orders, high / orders))
-        return found
+            decisions.append(Decision(line, low / orders, high / orders))
+        return decisions
 
 
 @functools.cache
@@ -174,6 +192,13 @@ def fair_value(
     milliseconds to seconds; docs/reference/data.md shows how long the openings of small games
     take. Without `seconds`, the same arguments give the same answer.
 
+    >>> game = Game("four-seasons(ranks=4,piles=1)", deal=2**32 + 3)
+    >>> for _ in range(6):
+    ...     game.play("deal")
+    >>> answer = fair_value(game)  # with eight cards hidden
+    >>> f"{answer.value:.1%}", [str(move) for move in answer.best[0].moves]
+    ('19.2%', ['deal'])
+
     Args:
         game: a position of any rule set; it stays as it is.
         move: the value if this is played now; None: of the position.
@@ -182,7 +207,7 @@ def fair_value(
             code does not count. None: no limit, but 60 if `max_positions` is None too.
         memory: maximum number of bytes that the search may take.
         known: results of earlier searches are used, and those of this one are added. The
-            value stays the same; bounds, and the decisions that are examined, may differ.
+            value stays the same; bounds, and which decisions are examined, may differ.
 
     Raises:
         ValueError: for a limit that is not positive, or for more than 20 hidden cards: their
@@ -190,6 +215,7 @@ def fair_value(
         TypeError: if `game` is not a `Game`, or a limit is not a number.
         IllegalMove: if the rules do not allow the move.
     """
+    # 1. Arguments, and code that is compiled before the clock starts.
     check_game(game)
     check_limits(seconds, max_positions=max_positions, memory=memory)
     if max_positions is None and seconds is None:
@@ -197,8 +223,9 @@ def fair_value(
     if len(game.unseen) > MOST_HIDDEN:
         hidden = f"hidden cards must be at most {MOST_HIDDEN}, not {len(game.unseen)}"
         raise ValueError(f"{hidden}: play on, or take fewer ranks")
-    positions = [game] if move is None else [each.game for each in game.outcomes(move)]
     _warm_up()
+    # 2. The value: of the position, or the mean over the positions to which the move may lead.
+    positions = [game] if move is None else [each.game for each in game.outcomes(move)]
     search = _Search(
         game,
         Known() if known is None else known,
@@ -206,9 +233,10 @@ def fair_value(
         math.inf if seconds is None else seconds,
         memory,
     )
-    found = [search.value(each) for each in positions]
+    bounds = [search.value(each) for each in positions]
     orders = len(positions) * int(FACTORIALS[len(positions[0].unseen)])
-    low, high = sum(low for low, _ in found) / orders, sum(high for _, high in found) / orders
+    low, high = (sum(each) / orders for each in zip(*bounds, strict=True))
+    # 3. The decisions. Of a move that turns one of several cards, it is the move itself.
     if move is None or len(positions) == 1:
         decisions = search.decisions(positions[0])
     else:
