@@ -16,7 +16,7 @@ from pathlib import Path
 from four_seasons_env.agents import make_agent
 from four_seasons_env.engine.deals import check_deal, deck_text, parse_deck
 from four_seasons_env.files import expanded
-from four_seasons_env.play.session import Keep
+from four_seasons_env.play.session import Save
 from four_seasons_env.records import append_record, missing_break
 from four_seasons_env.rules import Rules, get_rules
 
@@ -51,8 +51,8 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _keeper(path: Path | None, player: str) -> Keep | None:
-    """A function that adds games that end to a file, if there is one.
+def recorder(path: Path | None, player: str) -> Save | None:
+    """A function that adds games that end to a file; None without a file.
 
     Raises:
         ValueError: if the file cannot be written or is damaged, with the reason.
@@ -69,7 +69,7 @@ def _keeper(path: Path | None, player: str) -> Keep | None:
 
 
 def _serve(
-    start: tuple[Rules, int | str | None], options: argparse.Namespace, keep: Keep | None
+    start: tuple[Rules, int | str | None], options: argparse.Namespace, save: Save | None
 ) -> None:
     """Serve the page, which opens a rule set and a deal, until the process is stopped.
 
@@ -108,7 +108,7 @@ def _serve(
             # in a thread: a browser in the terminal would keep the server from its answer
             threading.Thread(target=webbrowser.open, args=(url,), daemon=True).start()
         hosts = ["*"] if bound in _ANY else [*LOOPBACK, name, *options.allow_host]
-        config = uvicorn.Config(make_app(hosts, keep, start, options.agent), log_level="warning")
+        config = uvicorn.Config(make_app(hosts, save, start, options.agent), log_level="warning")
         uvicorn.Server(config).run(sockets=[listener])
 
 
@@ -128,9 +128,9 @@ def main(argv: Sequence[str] | None = None) -> None:
         raise ValueError(f"--port must be 0 to 65535, not {options.port}")
     if options.agent:
         make_agent(options.agent, rules)  # refuses a wrong name
-    keep = _keeper(options.record, options.player)
+    save = recorder(options.record, options.player)
     with contextlib.suppress(KeyboardInterrupt):
-        _serve((rules, deck or deal), options, keep)
+        _serve((rules, deck or deal), options, save)
 
 
 if __name__ == "__main__":

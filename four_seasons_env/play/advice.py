@@ -23,16 +23,21 @@ _FIRST, _LAST = "planner", "random"
 
 
 @functools.lru_cache(maxsize=32)  # anyone may ask for any rule set
-def advisers(rules: Rules, own: str = "") -> tuple[str, ...]:
-    """The agents that can play a rule set with the installed extras: `own`, the planner, others."""
+def advisers(rules: Rules, custom: str = "") -> tuple[str, ...]:
+    """The agents that can play a rule set with the installed extras.
+
+    Args:
+        rules: the rule set.
+        custom: the name of another agent, which comes first; then the planner, and `random` last.
+    """
     able = []
-    for name in dict.fromkeys(filter(None, (own, *AGENTS))):
+    for name in dict.fromkeys(filter(None, (custom, *AGENTS))):
         try:
             _adviser(name, rules)
         except (ImportError, OSError, RuntimeError, ValueError):
             continue
         able.append(name)
-    return tuple(sorted(able, key=lambda name: (name != own, name == _LAST, name != _FIRST)))
+    return tuple(sorted(able, key=lambda name: (name != custom, name == _LAST, name != _FIRST)))
 
 
 @functools.lru_cache(maxsize=32)
@@ -42,7 +47,7 @@ def _adviser(name: str, rules: Rules) -> Agent:
 
 @functools.lru_cache(maxsize=8)
 def _judge(rules: Rules) -> chances.Judge | None:
-    """The planner's judgement of positions, or None for rule sets where it is not right."""
+    """The planner's judgement of positions, or None for rule sets where it is biased."""
     return chances.Judge(rules) if chances.can_judge(rules) else None
 
 
@@ -65,31 +70,41 @@ def new_moves(game: Game, past: Iterable[tuple[Game, Move]] = ()) -> list[Move]:
 
 
 def choose(
-    name: str, game: Game, past: Iterable[tuple[Game, Move]] = (), own: str = ""
+    name: str, game: Game, past: Iterable[tuple[Game, Move]] = (), custom: str = ""
 ) -> Move | None:
     """The move that an agent chooses among `new_moves`; None if there are none.
 
-    It sees a public copy of the position (`Game.reshuffled`). It is one of `advisers`.
+    >>> choose("greedy", Game(deal=17)).text
+    'T3>T0'
+
+    Args:
+        name: one of `advisers`. It sees a public copy of the position (`Game.reshuffled`).
+        game: the position.
+        past: see `new_moves`.
+        custom: see `advisers`.
 
     Raises:
         ValueError: for an agent that cannot play these rules here, or a game that is over.
         RuntimeError: for an agent that fails, or an answer that the mask leaves out.
     """
-    known = advisers(game.rules, own)
+    known = advisers(game.rules, custom)
     if name not in known:
         raise ValueError(f"unknown agent {name!r} for {game.rules.name!r}: {nearest(name, known)}")
     if game.is_over:
         raise ValueError("the game is over: there is nothing to choose")
+    # 1. The mask.
     moves = all_moves(game.rules)
     mask = np.zeros((1, len(moves)), np.int8)
     mask[0, [move.number for move in new_moves(game, past)]] = 1
     if not mask.any():
         return None
+    # 2. The answer, the same each time for a position: hidden cards stay hidden from the agent.
     rng = np.random.default_rng([0, game.moves_played])
     shown = game.reshuffled(rng).record.copy()
     agent = _adviser(name, game.rules)
     with blamed(name):
         answer = agent.act(shown, mask.copy(), rng)
+    # 3. The agent may be anybody's, so its answer is checked.
     number = int(as_actions(answer, 1, name)[0])
     if number not in np.flatnonzero(mask):
         raise AnswerError(f"{name} must choose by the masks, not move {number}")

@@ -6,11 +6,9 @@ Requests, and their answers:
 - GET ``/api/start``: the rule set and the deal (or null) to open first, and the rule sets known
 - GET ``/api/advisers?rules=``: the agents that can play a rule set here, and whether the chance of
   winning is known for it
-- POST ``/api/sessions``: ``{rules, deal, moves, history}``: a new game; deal "deck": the flag's;
-  history: a view's, after these moves
+- POST ``/api/sessions``: a new game (`NewGame`)
 - GET ``/api/sessions/ID``: the game
-- POST ``/api/sessions/ID/move``: ``{move, agent}``, with an agent's name if it plays the move; also
-  ``undo``, ``redo``, ``finish``, ``restart``
+- POST ``/api/sessions/ID/move`` (`Change`); also ``undo``, ``redo``, ``finish``, ``restart``
 - GET ``/api/sessions/ID/why``: ``?from=&to=``: why no card goes from a place to another
 - GET ``/api/sessions/ID/hint``: ``?agent=``: its move, or null and the reason in words; and the
   planner's value of each move to a new position
@@ -18,13 +16,11 @@ Requests, and their answers:
 - GET ``/api/sessions/ID/verdict``: a spoiler: what the solver says of the true deal
 
 The answer for a game is `session.session_view`; ``?unseen=1`` and ``?compact=1`` are its arguments.
-The answer for an error is ``{error}`` with its status. Only requests with a JSON body change a
-game. Browsers do not let pages of other origins send those.
+The answer for an error is ``{error}`` with its status.
 """
 
 from __future__ import annotations
 
-import json
 import re
 import secrets
 import sys
@@ -32,8 +28,9 @@ import traceback
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from threading import Lock
-from typing import Any
+from typing import Any, TypeVar
 
+import msgspec
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
@@ -49,65 +46,61 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from four_seasons_env.play import advice
-from four_seasons_env.play.session import Keep, Session, session_view
-from four_seasons_env.play.words import (
-    did_words,
-    move_words,
-    table_words,
-    unseen_words,
-    why_not,
-)
+from four_seasons_env.play.session import History, Save, Session, session_view
+from four_seasons_env.play.words import did_words, move_words, why_not
 from four_seasons_env.rendering.layout import ends
 from four_seasons_env.rules import RULES, Rules, get_rules
 
 PAGE = Path(__file__).with_name("page")
 LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
 
-LOST_GAME = "This game is lost: no moves from here win it. Take moves back, or start a new game."
+LOST_GAME = "This position is lost: no sequence of moves wins. Undo, or start a new game."
 NOTHING_NEW = (
-    "Nothing new can be reached: every move leads back to an earlier position of this game. Take "
-    "moves back."
+    "Nothing new can be reached: every move leads back to an earlier position of this game. Undo "
+    "some moves."
 )
 
-MOST_GAMES = 1000
-"""Games that a server keeps, the newest. A page sends an older one again."""
+MAX_GAMES = 1000
+"""Games in memory, the newest. A page sends an older one again."""
 
 _thinking = Lock()
 """Held while an agent thinks: agents write into buffers that all requests share."""
 
 
-async def _body(request: Request) -> dict[str, Any]:
-    """A request's JSON object."""
+class NewGame(msgspec.Struct):
+    """The body of a request for a new game."""
+
+    rules: str = "four-seasons"
+    deal: int | str = 0
+    """A number, also as text: JavaScript's numbers end at 2^53. "deck": the cards of `--deck`."""
+    moves: list[str] = []
+    history: History = History()
+
+
+class Change(msgspec.Struct):
+    """The body of a request that changes a game; it is empty unless it plays a move."""
+
+    move: str = ""
+    agent: str = ""
+    """The name of the agent that plays it, if one does."""
+
+
+Body = TypeVar("Body", NewGame, Change)
+
+
+async def _body(request: Request, form: type[Body]) -> Body:
+    """The JSON body of a request.
+
+    Raises:
+        ValueError: if it is not JSON of this form. Browsers let pages of other origins send text,
+            but not JSON: so they cannot change a game.
+    """
     if request.headers.get("content-type", "").partition(";")[0] != "application/json":
         raise ValueError("the content type must be application/json")
     try:
-        body = json.loads(await request.body() or b"{}")
-    except (ValueError, RecursionError):
-        raise ValueError("the request must be JSON") from None
-    if not isinstance(body, dict):
-        raise ValueError(f"the request must be a JSON object, not {type(body).__name__}")
-    return body
-
-
-def _field(body: dict[str, Any], name: str, kind: type, default: Any = None) -> Any:
-    value = body.get(name, default)
-    if not isinstance(value, kind) or isinstance(value, bool):
-        raise ValueError(f"{name} must be a {kind.__name__}, not {type(value).__name__}")
-    return value
-
-
-def _new_session(body: dict[str, Any], keep: Keep | None, first: int | str | None) -> Session:
-    deal, moves = body.get("deal", 0), _field(body, "moves", list, [])
-    if deal == "deck":
-        if not isinstance(first, str):
-            raise ValueError("this server has no cards for the deal 'deck': start it with --deck")
-        deal = first
-    elif isinstance(deal, str) and deal.isascii() and deal.isdigit() and len(deal) < 1000:
-        deal = int(deal)  # the page sends text, because JavaScript's numbers end at 2^53
-    elif isinstance(deal, bool) or not isinstance(deal, int):
-        raise ValueError(f"deal must be a number, not {str(deal)[:40]!r}")
-    rules, history = _field(body, "rules", str, "four-seasons"), _field(body, "history", dict, {})
-    return Session(rules, deal, moves, history, keep=keep)
+        return msgspec.json.decode(await request.body() or b"{}", type=form)
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"the request must be JSON as the page sends it: {error}") from None
 
 
 class Application:
@@ -118,12 +111,10 @@ class Application:
     """
 
     def __init__(
-        self, keep: Keep | None, start: tuple[Rules, int | str | None], agent: str
+        self, save: Save | None, start: tuple[Rules, int | str | None], agent: str
     ) -> None:
         self._sessions: dict[str, Session] = {}
-        self._start = start
-        self._keep = keep
-        self._agent = agent
+        self._start, self._save, self._agent = start, save, agent
 
     def routes(self) -> list[Route | Mount]:
         """The routes of the server."""
@@ -177,21 +168,31 @@ class Application:
         return self._sessions[name]
 
     def _answer(self, request: Request, name: str, status: int = 200, said: str = "") -> Response:
-        how = {each: request.query_params.get(each) == "1" for each in ("unseen", "compact")}
-        session = self._sessions[name]
-        view = {"id": name, "said": said, "table": table_words(session.game)}
-        if how["unseen"]:
-            view["unseen"] = unseen_words(session.game)
-        return JSONResponse(view | session_view(session, **how), status)
+        flags = {each: request.query_params.get(each) == "1" for each in ("unseen", "compact")}
+        view = session_view(self._sessions[name], **flags)
+        return JSONResponse({"id": name, "said": said} | view, status)
 
     async def create(self, request: Request) -> Response:
         """Start a game."""
-        session = _new_session(await _body(request), self._keep, self._start[1])
+        asked = await _body(request, NewGame)
+        deal = self._deal(asked.deal)
+        session = Session(asked.rules, deal, asked.moves, asked.history, save=self._save)
         name = secrets.token_urlsafe(12)
         self._sessions[name] = session
-        if len(self._sessions) > MOST_GAMES:
+        if len(self._sessions) > MAX_GAMES:
             del self._sessions[next(iter(self._sessions))]
         return self._answer(request, name, 201)
+
+    def _deal(self, deal: int | str) -> int | str:
+        """The number of a deal, or the text of this server's deck."""
+        if deal == "deck":
+            if not isinstance(self._start[1], str):
+                raise ValueError("this server has no deck: start it with --deck")
+            return self._start[1]
+        try:
+            return int(deal)
+        except ValueError:
+            raise ValueError(f"deal must be a number, not {deal!r:.40}") from None
 
     async def show(self, request: Request) -> Response:
         """A game in its present position."""
@@ -200,49 +201,48 @@ class Application:
 
     async def change(self, request: Request) -> Response:
         """Play a move, undo, redo, finish or restart."""
-        what = request.url.path.rpartition("/")[2]
-        body = await _body(request)
+        change = request.url.path.rpartition("/")[2]
+        body = await _body(request, Change)
         session = self._session(request)
-        before, played = session.game, [*session.played]
-        if what == "move":
-            session.play(_field(body, "move", str), bool(_field(body, "agent", str, "")))
+        before, played = session.game, session.played
+        if change == "move":
+            session.play(body.move, by_agent=bool(body.agent))
         else:
-            getattr(session, what)()
+            getattr(session, change)()
         if session.unsaved:
             print(f"four_seasons_env: {session.unsaved}", file=sys.stderr, flush=True)
+        # The move that was played or taken back is the last one of the longer game.
         last = max(played, session.played, key=len)[-1:]
-        said = did_words(what, before, last[0] if last else None, session.game)
+        said = did_words(change, before, last[0] if last else None, session.game)
         return self._answer(request, request.path_params["name"], said=said)
 
     async def why(self, request: Request) -> Response:
-        """Why no card goes from a place to another, or anywhere."""
+        """Why no card goes from a place to another; without a target, anywhere."""
         places = [request.query_params.get(each, "") for each in ("from", "to")]
         return JSONResponse({"why": why_not(self._session(request).game, *places)})
 
     # --- advice
 
     async def hint(self, request: Request) -> Response:
-        """An agent's move, and the value of each move."""
+        """An agent's move, and the value of each move; or why there is none."""
         agent, session = request.query_params.get("agent", ""), self._session(request)
-        shown, game = session.game, session.game.copy()
-        past = [(step.before, step.move) for step in session.steps]
-        move = await _think(advice.choose, agent, game, past, own=self._agent)
+        game, past = session.game.copy(), [(step.before, step.move) for step in session.steps]
+        # 1. Is there anything to play for?
+        move = await _think(advice.choose, agent, game, past, custom=self._agent)
         lost = await _think(advice.is_lost, game)
         if lost or move is None:
             words = LOST_GAME if lost else NOTHING_NEW
             return JSONResponse({"agent": agent, "move": None, "words": words, "alternatives": []})
+        # 2. The value of each move to a new position, the best first; of equals the agent's move.
         values = await _think(advice.values, game)
-        if session.game is shown:
-            session.note_advice()
-        source, target = ends(game, move)
         names = {each.text: move_words(game, each) for each in advice.new_moves(game, past)}
         alternatives = [
             {"move": text, "words": names[text], "value": round(value, 4)}
             for text, value in values.items()
             if text in names
         ]
-        # Among equals the agent's move is first.
         alternatives.sort(key=lambda each: (-each["value"], each["move"] != move.text))
+        source, target = ends(game, move)
         return JSONResponse(
             {
                 "agent": agent,
@@ -277,10 +277,8 @@ async def _think(ask: Callable[..., Any], *args: Any, **how: Any) -> Any:
 
 
 def compile_ahead() -> None:
-    """Compile what the page needs, once on a machine, before somebody waits for it.
-
-    The compiled code is the same for all rule sets.
-    """
+    """Compile what the page needs, once on a machine, before somebody waits for it."""
+    # The compiled code is the same for all rule sets, so any game will do.
     session = Session("four-seasons", 0)
     session.finish()
     session_view(session)
@@ -291,7 +289,8 @@ def compile_ahead() -> None:
 
 
 def _refuse(request: Request, error: Exception) -> Response:
-    if isinstance(error, RuntimeError):  # of an agent, whose author needs more
+    """The answer for an error: its message; the author of an agent needs the traceback, too."""
+    if isinstance(error, RuntimeError):
         traceback.print_exception(error)
     if isinstance(error, HTTPException):
         return JSONResponse({"error": error.detail}, error.status_code, error.headers)
@@ -299,8 +298,7 @@ def _refuse(request: Request, error: Exception) -> Response:
 
 
 def _for_hosts(hosts: Sequence[str]) -> DispatchFunction:
-    """Refuse requests for other hosts, with the remedy."""
-
+    """Middleware that refuses requests for other hosts, with the remedy."""
     known = [host.lower() for host in hosts]
 
     async def dispatch(request: Request, answer: RequestResponseEndpoint) -> Response:
@@ -324,7 +322,7 @@ def _for_hosts(hosts: Sequence[str]) -> DispatchFunction:
 
 def make_app(
     hosts: Sequence[str] = LOOPBACK,
-    keep: Keep | None = None,
+    save: Save | None = None,
     start: tuple[Rules, int | str | None] = (RULES["four-seasons"], None),
     agent: str = "",
 ) -> Starlette:
@@ -333,12 +331,12 @@ def make_app(
     Args:
         hosts: names under which it may be reached (the ``Host`` of requests); "*" for any. This
             protects a server on loopback from pages whose DNS name points at loopback.
-        keep: called with each session whose game ends.
+        save: called with each session whose game ends.
         start: the rule set and the deal to open first: a number, a deck's text, or None for any.
         agent: name of another agent that gives hints, such as "my_module:MyAgent".
     """
     return Starlette(
-        routes=Application(keep, start, agent).routes(),
+        routes=Application(save, start, agent).routes(),
         middleware=[Middleware(BaseHTTPMiddleware, dispatch=_for_hosts(hosts))],
         exception_handlers=dict.fromkeys((ValueError, RuntimeError, HTTPException), _refuse),
     )

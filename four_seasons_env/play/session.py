@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from four_seasons_env.engine.moves import Move, find_move
 from four_seasons_env.game import Game
-from four_seasons_env.play.words import describe, move_words
+from four_seasons_env.play.words import describe, move_words, table_words, unseen_words
 from four_seasons_env.records import Record, check_times
 from four_seasons_env.rendering import draw_svg
 from four_seasons_env.rendering.layout import ends, places
 from four_seasons_env.rules import Rules
 from four_seasons_env.rules_in_words import rules_in_words
+from four_seasons_env.schemas import Count
 
-PLAYER, HINTED, AGENT = "p", "h", "a"
-"""Players of a move: the player, the player after a hint, an agent."""
-
-Keep = Callable[["Session"], None]
-"""A function that is called with a session whose game has ended."""
+Save = Callable[["Session"], None]
+"""A function that is called with a session whose game has ended, and writes its record."""
 
 
 @dataclass(frozen=True)
@@ -32,25 +30,44 @@ class Step:
     move: Move
     seconds: float | None
     """Seconds from the start of the game; None if unknown."""
-    by: str
-    """`PLAYER`, `HINTED` or `AGENT`."""
+    by_agent: bool
+    """Whether an agent played it."""
+
+
+@dataclass(frozen=True)
+class History:
+    """What a session knows besides its moves, so that another one can continue it."""
+
+    times: tuple[float, ...] = ()
+    """Seconds from the start to each move; empty if unknown."""
+    by_agent: tuple[int, ...] = ()
+    """The indices of the moves that an agent played."""
+    undone: Count = 0
+    """How many moves that had turned a card were taken back."""
 
 
 class Session:
     """A game that a person plays.
 
+    >>> session = Session("four-seasons", deal=2**32)
+    >>> session.play("deal")
+    >>> session.undo()
+    >>> session.record("Ada").to_json()
+    '{"rules": "four-seasons", "deal": 4294967296, "moves": [], "undone": 1, ...}'
+
     Args:
         rules: a rule set's name or a `Rules`.
         deal: the deal's number, or a deck's text.
         moves: played at once, as texts.
-        history: what `history` of another session returned after these moves. Without it, records
-            of the game have no times.
-        keep: called when the game ends with moves that it has not kept, as they are after Undo and
-            Redo; after its `OSError` the game continues.
+        history: `history` of another session after these moves. Without it, records of the game
+            have no times.
+        save: called when a game ends whose moves it has not saved yet: Undo and Redo lead to the
+            same end again. If it raises OSError, the session continues, and `unsaved` has the
+            reason.
 
     Raises:
-        ValueError: for unknown rules, a bad deal, moves that are not legal, or a history of other
-            moves.
+        ValueError: for unknown rules, a bad deal, moves that are not legal, or times that do not
+            fit the moves.
     """
 
     def __init__(
@@ -58,49 +75,40 @@ class Session:
         rules: str | Rules,
         deal: int | str,
         moves: Sequence[str] = (),
-        history: Mapping[str, Any] | None = None,
-        keep: Keep | None = None,
+        history: History = History(),
+        save: Save | None = None,
     ) -> None:
         self._deck = deal if isinstance(deal, str) else None
         self.game = Game(rules, None if isinstance(deal, str) else deal, self._deck)
         self.before: Game | None = None
         """The position before the last move; None after an undo."""
         self.steps: list[Step] = []
-        self.undone = 0
+        self.undone = history.undone
         """Moves that had turned a card and were taken back."""
         self.unsaved = ""
-        """Why the game, which has ended, could not be kept."""
-        self._keep: Keep | None = None  # while `moves` are played, which have been recorded
-        self._kept: set[tuple[Move, ...]] = set()  # all moves of each game that has ended
-        self._advised: set[tuple[Move, ...]] = set()  # all moves before each hint or agent's move
+        """Why the game, which has ended, could not be saved."""
+        self._save: Save | None = None  # while `moves` are played, which have been saved
+        self._saved: set[tuple[Move, ...]] = set()  # all moves of each game that has ended
         self._undone: list[Step] = []
-        times, by = self._check_history(moves, history or {})
-        for move, seconds, who in zip(moves, times, by, strict=True):
-            self._play(Step(self.game, find_move(self.game.rules, str(move)), seconds, who))
-        self._keep = keep
-        self._started = time.monotonic() - (times[-1] if times and times[-1] else 0)
-
-    def _check_history(
-        self, moves: Sequence[str], history: Mapping[str, Any]
-    ) -> tuple[Sequence[float | None], str]:
-        """The times of moves, and who played them."""
-        times, by = history.get("times", ()), history.get("by", PLAYER * len(moves))
-        self.undone = history.get("undone", 0)
-        if not isinstance(times, (list, tuple)):
-            raise ValueError(f"times must be a list, not {type(times).__name__}")
-        check_times(times, len(moves))
-        if not isinstance(by, str) or len(by) != len(moves) or set(by) - {PLAYER, HINTED, AGENT}:
-            raise ValueError(f"by must have a letter p, h or a for each move, not {by!r:.40}")
-        if type(self.undone) is not int or self.undone < 0:
-            raise ValueError(f"undone must be an integer from 0, not {self.undone!r:.40}")
-        return times or [None] * len(moves), by
+        check_times(history.times, len(moves))
+        times = history.times or [None] * len(moves)
+        for i, (text, seconds) in enumerate(zip(moves, times, strict=True)):
+            move = find_move(self.game.rules, text)
+            self._play(Step(self.game, move, seconds, i in history.by_agent))
+        self._save = save
+        self._started = time.monotonic() - (self.seconds_of_last_move or 0)
 
     @property
-    def history(self) -> dict[str, Any]:
-        """Times, the player of each move, and how many were taken back; for another `Session`."""
-        by = "".join(step.by for step in self.steps)
-        times = [round(each, 2) for each in self.record().times]
-        return {"times": times, "by": by, "undone": self.undone}
+    def history(self) -> History:
+        """For another `Session`, which then continues this one."""
+        by_agent = tuple(i for i, step in enumerate(self.steps) if step.by_agent)
+        times = tuple(round(each, 2) for each in self.record().times)
+        return History(times, by_agent, self.undone)
+
+    @property
+    def seconds_of_last_move(self) -> float | None:
+        """Seconds from the start to the last move; None if there is none, or if it is unknown."""
+        return self.steps[-1].seconds if self.steps else None
 
     @property
     def played(self) -> list[Move]:
@@ -115,7 +123,7 @@ class Session:
     @property
     def seconds(self) -> float:
         """Seconds since the start; for a game that is over, until its last move."""
-        last = self.steps[-1].seconds if self.steps and self.game.is_over else None
+        last = self.seconds_of_last_move if self.game.is_over else None
         return time.monotonic() - self._started if last is None else last
 
     def record(self, player: str = "") -> Record:
@@ -129,8 +137,7 @@ class Session:
             times=tuple(times) if len(times) == len(self.steps) else (),
             player=player,
             undone=self.undone,
-            hinted=sum(step.by == HINTED for step in self.steps),
-            by_agent=sum(step.by == AGENT for step in self.steps),
+            by_agent=sum(step.by_agent for step in self.steps),
         )
 
     def play(self, move: str, by_agent: bool = False) -> None:
@@ -140,30 +147,23 @@ class Session:
             IllegalMove: if the rules do not allow it, with the reason.
             ValueError: if the rule set has no such move.
         """
-        found, seconds = find_move(self.game.rules, str(move)), time.monotonic() - self._started
-        by = AGENT if by_agent else HINTED if tuple(self.played) in self._advised else PLAYER
-        self._play(Step(self.game, found, seconds, by))
+        seconds = time.monotonic() - self._started
+        self._play(Step(self.game, find_move(self.game.rules, move), seconds, by_agent))
         self._undone.clear()
 
-    def note_advice(self) -> None:
-        """Remember that the player knows an agent's move for this position."""
-        self._advised.add(tuple(self.played))
-
     def _play(self, step: Step) -> None:
-        if step.by != PLAYER:
-            self.note_advice()
         self.before, self.game = step.before, step.before.after(step.move)
         self.steps.append(step)
         if self.game.is_over:
             self._end()
 
     def _end(self) -> None:
-        """Keep the game, which has ended, unless its moves have been kept."""
+        """Save the game, which has ended, unless its moves have been saved."""
         moves = tuple(self.played)
         try:
-            if self._keep and moves not in self._kept:
-                self._keep(self)
-            self._kept.add(moves)
+            if self._save and moves not in self._saved:
+                self._save(self)
+            self._saved.add(moves)
         except OSError as error:
             self.unsaved = f"The game could not be saved: {error.filename}: {error.strerror}"
 
@@ -176,10 +176,10 @@ class Session:
         if not self.steps:
             raise ValueError("no move has been played: there is nothing to undo")
         self.unsaved = ""
-        step, shown = self.steps.pop(), self.game.stock_size
+        step, after = self.steps.pop(), self.game
         self._undone.append(step)
         self.before, self.game = None, step.before
-        self.undone += self.game.stock_size > shown
+        self.undone += self.game.stock_size > after.stock_size
 
     def redo(self) -> None:
         """Play the move that was taken back last.
@@ -217,10 +217,12 @@ def session_view(session: Session, unseen: bool = False, compact: bool = False) 
 
     Args:
         session: the game.
-        unseen: whether the drawing lists the cards that have not been seen, in no order.
+        unseen: whether to list the cards that have not been seen, in no order: in the drawing, and
+            in words.
         compact: whether the drawing leaves less room below small piles, for narrow screens.
     """
     game = session.game
+    # Nothing here depends on the order of the stock.
     changed = "Without the changes in the name: "
     return {
         "rules": game.rules.name,
@@ -233,9 +235,11 @@ def session_view(session: Session, unseen: bool = False, compact: bool = False) 
             | {"move": move.text, "words": move_words(game, move)}
             for move in game.legal_moves()
         ],
+        "table": table_words(game),
+        "unseen": unseen_words(game) if unseen else [],
         "places": {place: describe(game, place) for place in places(game)},
         "moves": [move.text for move in session.played],
-        "history": session.history,
+        "history": asdict(session.history),
         "can_redo": session.can_redo,
         "cards_up": game.cards_up,
         "cards": game.rules.cards,

@@ -95,58 +95,63 @@ def describe(game: Game, place: str) -> str:
 # --- what a request did, and why a card stays
 
 
-def did_words(what: str, before: Game, last: Move | None, after: Game) -> str:
+def did_words(change: str, before: Game, last: Move | None, after: Game) -> str:
     """The effect of a request, in words.
 
     Args:
-        what: "move", "undo", "redo", "restart" or "finish".
+        change: "move", "undo", "redo", "restart" or "finish".
         before: the position before it.
         last: the move that was played or taken back, if any.
         after: the position after it.
     """
-    if what == "restart":
+    if change == "restart":
         return "All moves are taken back."
-    if what == "undo":
+    if change == "undo":
         return f"Taken back: {move_words(after, last)}." if last else ""
-    if what == "finish":
-        up = [
-            s for s, cards in after.foundations.items() if len(cards) > len(before.foundations[s])
-        ]
+    if change == "finish":
+        foundations = after.foundations
+        up = [s for s in foundations if len(foundations[s]) > len(before.foundations[s])]
         return _capital(_built(after, up) or "no card goes up") + "."
     return _capital("; ".join(_changes(before, last, after))) + "." if last else ""
 
 
 def _changes(before: Game, move: Move, after: Game) -> list[str]:
-    """A move, and the other cards that lie elsewhere after it."""
+    """A move, and the other cards that it moves: turned from the stock, or filling a space."""
     was, now, route = placed(before), placed(after), ends(before, move)
-    came = [
+    others = [
         f"{card_words(card)} comes to {_in(place_words(after, place))}"
         for card, place in now.items()
         if was.get(card) != place and (move.turns or (was.get(card), place) != route)
     ]
     is_deal = move.turns and move.target != STOCK
-    return came if is_deal else [move_words(before, move), *came]
+    return others if is_deal else [move_words(before, move), *others]
 
 
 def why_not(game: Game, source: str, target: str) -> str:
     """Why a card does not go from one place to another; empty if it does.
 
+    >>> why_not(Game(deal=17), "T1", "T2")
+    'King of diamonds does not go on 2 of hearts at the centre pile.'
+
     Args:
         game: the position.
-        source: a place, as drawings name it.
+        source: a place, as drawings name it: "T0", "W", "F:H", "stock".
         target: another, "F" for the card's foundation, or "" for any.
 
     Raises:
         ValueError: for a place that the table does not have.
     """
+    # 1. Places.
     for place in (source, target):
         if place not in (*places(game), "F", "") or source in ("F", ""):
             raise ValueError(f"unknown place {place!r}: known: {', '.join(places(game))}")
     cards, here = cards_at(game, source), _in(place_words(game, source))
+    # 2. The stock, or an empty place.
     if source == "stock" and not target:
         return _reason(game, "deal" if game.stock_size or not game.rules.redeals else "redeal")
     if not cards:
         return f"There is no card on {here}."
+    # 3. Targets that no move of the game has.
     card = card_words(cards[-1])
     if not target:
         return f"{_capital(card)} cannot move now."
@@ -156,12 +161,13 @@ def why_not(game: Game, source: str, target: str) -> str:
         return f"{_capital(card)} is on its foundation."
     if target not in ("F", f"F:{cards[-1][1]}") and target.startswith("F"):
         return f"{_capital(card)} does not go to {_in(place_words(game, target))}."
+    # 4. A move of the game, which knows the reason.
     onto = "F" if target.startswith("F") else target
     return _reason(game, f"{'S' if source == 'stock' else source}>{onto}")
 
 
 def _reason(game: Game, move: str) -> str:
-    """Why a move is not legal, with the names of cards and piles."""
+    """Why a move is not legal, as `Game.play` says it, with names of cards and piles in words."""
     try:
         game.copy().play(move)
     except IllegalMove as error:

@@ -112,18 +112,42 @@ def moves_in_words(moves: Sequence[Move]) -> str:
 REPLY_LENGTH = 4096
 """Characters that are read, the last ones: reasons come first, the answer last."""
 
-_FORMS = tuple(
-    re.compile(f".*{form}", re.IGNORECASE | re.DOTALL)  # the last place, as .* takes all it can
-    for form in (
-        r'"(?:answer|moves?|actions?|position)"\s*:\s*("[^"]*"|\[[^\]]*\]|\d+)',
-        r"<(?:answer|moves?|actions?|position)>(.*?)(?:</|\Z)",
-        r"\\boxed\s*\{((?:[^{}]|\{[^{}]*\})*)\}",
-        r"```(?:\w*\n)?((?:(?!```).)*)```\s*\Z",
-        r"answer\W*?:[\s*_]*(.*?)(?:\n\s*\n|\Z)",
+_KEYS = "(?:answer|moves?|actions?|position)"
+_FORMS = {
+    "JSON": rf'"{_KEYS}"\s*:\s*("[^"]*"|\[[^\]]*\]|\d+)',  # {"answer": "T3>T0"}
+    "XML": rf"<{_KEYS}>(.*?)(?:</|\Z)",  # <answer>T3>T0</answer>
+    "LaTeX": r"\\boxed\s*\{((?:[^{}]|\{[^{}]*\})*)\}",  # \boxed{T3>T0}
+    "code": r"```(?:\w*\n)?((?:(?!```).)*)```\s*\Z",  # the block that ends the reply
+    "label": r"answer\W*?:[\s*_]*(.*?)(?:\n\s*\n|\Z)",  # Answer: T3>T0, up to an empty line
+}
+"""The forms of an answer; the group of each is the answer. The form that is found last counts.
+Without any, the last line does, or the numbered list that ends the reply."""
+_ANSWERS = [re.compile(f".*{form}", re.IGNORECASE | re.DOTALL) for form in _FORMS.values()]
+
+_NUMBER = re.compile(r"^[\s*]*\d+[.)][\s*]+(?=\S)", re.MULTILINE)
+"""The number of an item: `1. deal`."""
+_LATEX_ARROW = r"(?:to|(?:long)?rightarrow)\b"
+_CLEANING = [
+    (re.compile(pattern, re.IGNORECASE | re.MULTILINE), replacement)
+    for pattern, replacement in (
+        # Markup: **deal**, `deal`, $\text{deal}$, {deal}.
+        (rf"\\(?:[,;:!]|(?!{_LATEX_ARROW})[a-z]*)|[$`*_\"'()\[\]{{}}]", ""),
+        # Bullets: - deal.
+        (r"^\s*[-+\u2022]\s+", ""),
+        # Arrows: T3 -> T0, T3 => T0, T3 \to T0.
+        (rf"\s*(?:[-=]*>|\\{_LATEX_ARROW})\s*", ">"),
+        # Signs that are arrows only between two places: T3-T0, W to F.
+        (r"\b(T\d+|W|S|F:[CSHD])\s*(?:-+|\bto\b)\s*(?=(?:T\d+|F)\b)", r"\1>"),
     )
+]
+"""What is removed or replaced in an answer, in this order."""
+_ORDINAL = re.compile(r"(\d+)(?:st|nd|rd|th)", re.IGNORECASE)
+_FILLER = re.compile(
+    "(?:actions?|and|answer|choose|final|finally|first|i|is|moves?|my|next|play|position|the|then|will)",
+    re.IGNORECASE,
 )
-"""The forms of an answer: in JSON, XML or LaTeX, as the block of code that ends the reply, or the
-paragraph after a label. The words are the group of each."""
+"""Words that change nothing about an answer. `not` and `or` do."""
+
 _TOKENS = re.compile(r"<\|[^<>]*\|>|</?(?:s|bos|eos|pad|think|\w+_of_\w+)>|\[/?INST\]")
 """Tokens that separate the messages of a chat."""
 _INVISIBLE = re.compile("[\x00\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufe00-\ufe0f\ufeff]")
@@ -134,46 +158,31 @@ _SIGNS = str.maketrans(
     | dict.fromkeys("\u2192\u21a6\u21d2\u27a1\u2794\u279c\u279d\u279e\u27f6\u27f9\u203a", ">")
 )
 """Dashes, quotes and arrows in ASCII."""
-_MARKUP = re.compile(
-    r"\\(?:[,;:!]|(?!to\b|(?:long)?rightarrow\b)[a-z]*)|[$`*_\"'()\[\]{}]", re.IGNORECASE
-)
-_NUMBER = re.compile(r"^[\s*]*\d+[.)][\s*]+(?=\S)", re.MULTILINE)
-_BULLET = re.compile(r"^\s*[-+\u2022]\s+", re.MULTILINE)
-_ARROW = re.compile(r"\s*(?:[-=]*>|\\(?:to|(?:long)?rightarrow)\b)\s*", re.IGNORECASE)
-_BETWEEN = re.compile(r"\b(T\d+|W|S|F:[CSHD])\s*(?:-+|\bto\b)\s*(?=(?:T\d+|F)\b)", re.IGNORECASE)
-"""Signs that are arrows only between two places."""
-_ORDINAL = re.compile(r"(\d+)(?:st|nd|rd|th)", re.IGNORECASE)
-_FILLER = re.compile(
-    "(?:actions?|and|answer|choose|final|finally|first|i|is|moves?|my|next|play|position|the|then|will)",
-    re.IGNORECASE,
-)
-"""Words that change nothing about an answer. `not` and `or` do."""
 _SHOWN = 24
 
 
 def words_of(reply: str, numbered: bool = True) -> list[str]:
-    """The words of the answer: of the form that is found last, or else of the end of the text.
+    """The words of the answer: moves, or a number of the list of positions.
 
     Words stand apart by spaces or commas. Markup, fillers and punctuation around words are left
     out, and all arrows are read as `>`.
+
+    >>> words_of("I think.\\n\\n**Answer:** `w -> t2`, then **deal**.")
+    ['w>t2', 'deal']
 
     Args:
         reply: any text.
         numbered: leave out the numbers of a list, because the answer itself is not a number.
     """
+    # 1. Find the answer.
     text = _plain(reply)
-    found = [match for form in _FORMS if (match := form.match(text))]
-    if found:
-        text = max(found, key=lambda match: match.start(1))[1]
-    else:
-        lines = text.rstrip().splitlines() or [""]
-        last = len(lines) - 1
-        while last and _NUMBER.match(lines[last]) and _NUMBER.match(lines[last - 1]):
-            last -= 1  # a numbered list belongs together
-        text = re.split(r"\banswer is\b", "\n".join(lines[last:]), flags=re.IGNORECASE)[-1]
-    text = _MARKUP.sub("", _NUMBER.sub("", text) if numbered else text)
-    text = _BULLET.sub("", text)
-    text = _BETWEEN.sub(r"\1>", _ARROW.sub(">", text))
+    answers = [match for answer in _ANSWERS if (match := answer.match(text))]
+    text = max(answers, key=lambda match: match.start(1))[1] if answers else _last_lines(text)
+    # 2. Clean it.
+    text = _NUMBER.sub("", text) if numbered else text
+    for pattern, replacement in _CLEANING:
+        text = pattern.sub(replacement, text)
+    # 3. Split it into words.
     words = [word.strip("!#.:=?") for word in re.split(r"[\s,;]+", text)]
     words = [match[1] if (match := _ORDINAL.fullmatch(word)) else word for word in words]
     return [word for word in words if word.strip("-") and not _FILLER.fullmatch(word)]
@@ -185,6 +194,15 @@ def _plain(reply: str) -> str:
     text = _INVISIBLE.sub("", text)[-REPLY_LENGTH:]  # some characters stand for several
     text = text.rpartition("</think>")[2]  # a thought is no answer
     return _TOKENS.sub("\n", text).translate(_SIGNS)
+
+
+def _last_lines(text: str) -> str:
+    """The last line, or the numbered list that ends a text; without what leads to "answer is"."""
+    lines = text.rstrip().splitlines() or [""]
+    first = len(lines) - 1
+    while first and _NUMBER.match(lines[first]) and _NUMBER.match(lines[first - 1]):
+        first -= 1
+    return re.split(r"\banswer is\b", "\n".join(lines[first:]), flags=re.IGNORECASE)[-1]
 
 
 def shown(word: str) -> str:
