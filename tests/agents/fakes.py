@@ -181,9 +181,9 @@ class Shuttle:
 Weights = dict[str, np.ndarray]
 
 
-def drawn_weights(shapes: dict[str, tuple[int, ...]], seed: int = 0) -> Weights:
+def drawn(shapes: dict[str, tuple[int, ...]], seed: int = 0, scale: float = 1) -> Weights:
     rng = np.random.default_rng(seed)
-    return {name: rng.normal(size=shape).astype(np.float32) for name, shape in shapes.items()}
+    return {name: rng.normal(0, scale, shape).astype(np.float32) for name, shape in shapes.items()}
 
 
 def card_of(agent: str, rules: Rules, observation: str, mask: str, *layers: int) -> PolicyCard:
@@ -199,7 +199,7 @@ def move_card(rules: Rules, **training: object) -> PolicyCard:
 
 def move_weights() -> Weights:
     kinds, move_kinds = (int(each.max()) + 1 for each in kinds_of(13))
-    return drawn_weights(
+    return drawn(
         {
             "encoder.table.rows": (ROWS, 8),
             "encoder.table.shared": (kinds, 8),
@@ -226,10 +226,10 @@ def table_weights(widths: tuple[int, ...], heads: tuple[str, ...], seed: int = 1
     columns = {"suits": suit, "piles": pile, "game": game, "pairs": game}
     shapes = {name: (rows, columns[name]) for name, rows in TABLES.items()}
     layers = {"dense": (hidden, suit + pile + game)} | dict.fromkeys(heads, (1, hidden))
-    tables = {name: np.float32(0.2) * each for name, each in drawn_weights(shapes, seed).items()}
-    weights = {f"{name}.weight": shape for name, shape in layers.items()}
-    biases = {f"{name}.bias": shape[:1] for name, shape in layers.items()}
-    return tables | drawn_weights(weights | biases, seed)
+    weights = drawn(shapes, seed, 0.2)
+    for i, (name, shape) in enumerate(layers.items()):
+        weights |= drawn({f"{name}.weight": shape, f"{name}.bias": shape[:1]}, seed + i)
+    return weights
 
 
 def candidate_weights() -> Weights:

@@ -80,40 +80,75 @@ def test_sums_and_gradients_are_those_of_torch(rules: str, mixed: bool, parts: i
         torch.testing.assert_close(mine, other, rtol=1e-3, atol=1e-3)
 
 
-def test_a_policy_reads_candidates_separately() -> None:
-    env = FourSeasonsNextDealVecEnv(6, seed=0)
+@pytest.fixture(scope="module")
+def policy():
+    """Its heads have learned something."""
     settings = {"n_steps": 4, "batch_size": 8, "device": "cpu"}
-    policy = MaskablePPO(CandidatePolicy, env, policy_kwargs=ENCODER, **settings).policy
+    env = FourSeasonsNextDealVecEnv(6, seed=0)
+    made = MaskablePPO(CandidatePolicy, env, policy_kwargs=ENCODER, **settings).policy
     torch.manual_seed(1)
-    for head in (policy.mlp_extractor.score, policy.mlp_extractor.value):
+    for head in (made.mlp_extractor.score, made.mlp_extractor.value):
         torch.nn.init.normal_(head.weight)
-    seen = observed(games=6)
+    return made
+
+
+@pytest.fixture(scope="module")
+def seen() -> dict:
+    """Six decisions."""
+    return observed(games=6)
+
+
+def masks_of(seen: dict) -> np.ndarray:
+    return seen["action_mask"].numpy().astype(bool)
+
+
+def chances(policy, seen: dict) -> torch.Tensor:
+    return policy.get_distribution(seen, masks_of(seen)).distribution.probs
+
+
+def values_of(policy, seen: dict) -> torch.Tensor:
+    """The value of each candidate."""
+    return policy.mlp_extractor.value(policy.features_extractor(seen)[..., :-1]).squeeze(-1)
+
+
+def close(one: torch.Tensor, other: torch.Tensor) -> None:
+    torch.testing.assert_close(one, other, rtol=1e-4, atol=1e-4)
+
+
+def test_candidates_are_read_separately(policy, seen) -> None:
     order = torch.randperm(32)
     moved = {name: each[:, order] for name, each in seen.items()}
-    masks = seen["action_mask"].numpy().astype(bool)
-    with torch.no_grad():
-        first = policy.get_distribution(seen, masks).distribution.probs
-        second = policy.get_distribution(moved, masks[:, order]).distribution.probs
-        torch.testing.assert_close(first[:, order], second, rtol=1e-4, atol=1e-5)
-        assert (first[~torch.from_numpy(masks)] == 0).all()
-        with torch.autocast("cpu", torch.bfloat16):
-            assert policy(seen, action_masks=masks)[1].dtype == torch.float32
-        for wrong in (seen["observation"] / 3, seen["observation"] - 500):
-            with pytest.raises(ValueError, match=r"VecNormalize|rows\[0, 0\] must be 0 to 448"):
-                policy(seen | {"observation": wrong}, action_masks=masks)
-        values = policy.predict_values(seen)
-        torch.testing.assert_close(values, policy.predict_values(moved), rtol=1e-4, atol=1e-5)
-        # The value of a decision: the candidates' values, weighed by how likely each is chosen.
-        said = policy.features_extractor(seen)
-        each = policy.mlp_extractor.value(said[..., :-1]).squeeze(-1)
-        torch.testing.assert_close(values[:, 0], (first * each).sum(dim=1), rtol=1e-4, atol=1e-4)
-        # What is learned from a return is the value of the candidate that was chosen.
-        chosen = torch.from_numpy(masks.argmax(axis=1))
-        learned, log_probabilities, _ = policy.evaluate_actions(seen, chosen, masks)
-        torch.testing.assert_close(learned[:, 0], each[torch.arange(6), chosen])
-        torch.testing.assert_close(
-            log_probabilities, first[torch.arange(6), chosen].log(), rtol=1e-4, atol=1e-4
-        )
+    close(chances(policy, seen)[:, order], chances(policy, moved))
+    close(policy.predict_values(seen), policy.predict_values(moved))
+
+
+def test_unused_places_are_not_chosen(policy, seen) -> None:
+    assert (chances(policy, seen)[seen["action_mask"] == 0] == 0).all()
+
+
+def test_value_of_a_decision_is_a_mean(policy, seen) -> None:
+    """Of the candidates' values, weighted by how likely each is chosen."""
+    mean = (chances(policy, seen) * values_of(policy, seen)).sum(dim=1)
+    close(policy.predict_values(seen)[:, 0], mean)
+
+
+def test_chosen_candidates_are_learned(policy, seen) -> None:
+    chosen, games = seen["action_mask"].argmax(dim=1), torch.arange(6)
+    values, log_probabilities, _ = policy.evaluate_actions(seen, chosen, masks_of(seen))
+    close(values[:, 0], values_of(policy, seen)[games, chosen])
+    close(log_probabilities, chances(policy, seen)[games, chosen].log())
+
+
+def test_scaled_candidates_are_refused(policy, seen) -> None:
+    for wrong in (seen["observation"] / 3, seen["observation"] - 500):
+        with pytest.raises(ValueError, match=r"VecNormalize|rows\[0, 0\] must be 0 to 448"):
+            policy(seen | {"observation": wrong}, action_masks=masks_of(seen))
+
+
+def test_values_are_float32(policy, seen) -> None:
+    """Also where autocast makes the layers bfloat16."""
+    with torch.autocast("cpu", torch.bfloat16):
+        assert policy(seen, action_masks=masks_of(seen))[1].dtype == torch.float32
 
 
 def test_a_saved_model_plays_with_more_candidates(tmp_path) -> None:

@@ -8,19 +8,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from four_seasons_env.agents import make_agent, policy
+from four_seasons_env.agents import load_policy, make_agent, policy, save_policy
 from four_seasons_env.agents.learned.ppo import MaskablePpoSettings
 from four_seasons_env.agents.names import read_options
 from four_seasons_env.agents.network.rows import move_rows_of, rows_of
 from four_seasons_env.agents.planner.chances import Judge
 from four_seasons_env.agents.planner.luck import LuckMeter
-from four_seasons_env.agents.policy_files import (
-    CARD_FILE,
-    WEIGHTS_FILE,
-    PolicyFileError,
-    load_policy,
-    save_policy,
-)
+from four_seasons_env.agents.policy_files import CARD_FILE, WEIGHTS_FILE, PolicyFileError
 from four_seasons_env.agents.registry import PLAYS, AnswerError
 from four_seasons_env.agents.training import get_learner, make_settings
 from four_seasons_env.engine.deals import TRAIN_FROM
@@ -30,15 +24,8 @@ from four_seasons_env.experiments.players import find_players
 from four_seasons_env.games import Games
 from four_seasons_env.records import play_through
 from four_seasons_env.rules import RULES
-from tests.agents.fakes import (
-    HERE,
-    Floats,
-    candidate_card,
-    candidate_weights,
-    move_card,
-    move_weights,
-    plain,
-)
+from tests.agents import fakes
+from tests.agents.fakes import HERE, plain
 
 DEFAULT = RULES["four-seasons"]
 Call = Callable[[Path], Any]
@@ -55,6 +42,11 @@ def agent(name: str, **options: Any) -> Call:
 def players(*names: str) -> Call:
     """The players of a comparison."""
     return lambda _: find_players(names, "four-seasons")
+
+
+def plays(name: str) -> Call:
+    """An agent that plays a game."""
+    return lambda _: play_deals(make_agent(name), DEFAULT, [TRAIN_FROM])
 
 
 def answers(function: Any, env: str = "FourSeasons-v0") -> Call:
@@ -77,9 +69,9 @@ def settings(*flags: str, name: str = "maskable_ppo") -> Call:
 def saved(folder: Path, name: str = "maskable_ppo", rules: str = "four-seasons") -> Path:
     """The folder of a policy."""
     if name == "maskable_ppo":
-        save_policy(folder, move_card(RULES[rules]), move_weights())
+        save_policy(folder, fakes.move_card(RULES[rules]), fakes.move_weights())
     else:
-        save_policy(str(folder), candidate_card(RULES[rules]), candidate_weights())
+        save_policy(str(folder), fakes.candidate_card(RULES[rules]), fakes.candidate_weights())
     return folder
 
 
@@ -115,9 +107,9 @@ def one_bit(data: bytes) -> bytes:
 
 
 def with_nan(folder: Path) -> None:
-    weights = move_weights()
+    weights = fakes.move_weights()
     next(iter(weights.values()))[0, 0] = np.nan
-    save_policy(folder, move_card(DEFAULT), weights)
+    save_policy(folder, fakes.move_card(DEFAULT), weights)
     make_agent(f"maskable_ppo:{folder}")
 
 
@@ -128,8 +120,7 @@ def sb3_model(name: str, next_deal: bool, observation: str, **options: Any) -> C
         from sb3_contrib import MaskablePPO
 
         from four_seasons_env.adapters import sb3
-        from four_seasons_env.agents import CandidatePolicy, TableEncoder
-        from four_seasons_env.agents.learned.move_policy import MovePolicy
+        from four_seasons_env.agents import CandidatePolicy, MovePolicy, TableEncoder
 
         kind = {"moves": MovePolicy, "candidates": CandidatePolicy}[name]
         env = sb3.FourSeasonsNextDealVecEnv if next_deal else sb3.FourSeasonsVecEnv
@@ -151,11 +142,7 @@ NAMES = [
     (agent("__main__:mine"), ValueError, r"save it in my_module\.py and write my_module:mine"),
     (agent(f"{HERE}:A,{HERE}:B"), ValueError, "give the same label to each, as in own="),
     (agent("no_module:First"), ValueError, "agent 'no_module', and no module 'no_module'"),
-    (
-        agent(f"{HERE}:Firrst"),
-        ValueError,
-        "has no class or function 'Firrst': did",
-    ),
+    (agent(f"{HERE}:Firrst"), ValueError, "has no class or function 'Firrst': did"),
 ]
 OPTIONS = [
     (agent("rollout@worlds"), ValueError, "is not an option"),
@@ -180,16 +167,8 @@ PLAYERS = [
     (agent(f"{HERE}:Untold"), ValueError, "kind of agent .* must be a text, not None"),
     (agent(f"{HERE}:OddPlays"), ValueError, "'stochastc': did you mean 'stochastic'"),
     (players(f"{HERE}:Lettered"), ValueError, "train_seed of agent .* must be a whole .*, not 'a'"),
-    (
-        lambda _: play_deals(Floats(), DEFAULT, [7]),
-        AnswerError,
-        "Floats must .*, not float64",
-    ),
-    (
-        lambda _: play_deals(make_agent(f"finisher@base={HERE}:Floats"), DEFAULT, [TRAIN_FROM]),
-        AnswerError,
-        "Floats must .*, not float64",
-    ),
+    (plays(f"{HERE}:Floats"), AnswerError, "Floats must .*, not float64"),
+    (plays(f"finisher@base={HERE}:Floats"), AnswerError, "Floats must .*, not float64"),
     # One label is several training seeds of one agent.
     (players(f"own={HERE}:First", f"own={HERE}:First"), ValueError, "have the same label 'own'"),
     (players(f"own={HERE}:First", f"own={HERE}:Last"), ValueError, "label 'own': rename one"),
