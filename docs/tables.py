@@ -4,9 +4,10 @@
     python docs/tables.py --check    # name the stale ones; exit status 1 if there are any
     python docs/tables.py --add runs/y/summary.csv docs/results/four-seasons.csv
 
-Each part is enclosed by `<!-- name -->` and `<!-- /name -->`. `--add` first merges a new file of
-results into a stored one: its rows replace those of the same agents, deals or measurements, and
-name the version and the commit that they come from.
+The part between `<!-- rates -->` and `<!-- /rates -->` of a page is what the function `rates` below
+returns, and so on. `--add` first merges a new file of results into a stored one: its rows replace
+those of the same agents, deals or measurements, and name the version and the commit that they come
+from.
 """
 
 from __future__ import annotations
@@ -14,8 +15,9 @@ from __future__ import annotations
 import argparse
 import functools
 import json
+import re
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +28,15 @@ from four_seasons_env import Game, __version__
 from four_seasons_env.experiments.comparison import ceiling_row, read_census
 from four_seasons_env.experiments.folders import provenance, read_table, write_csv
 from four_seasons_env.experiments.summary import BASELINE, CEILING
-from four_seasons_env.experiments.tables import as_markdown, bounds_as_text, cell, win_rates
+from four_seasons_env.experiments.tables import (
+    ADJUSTED,
+    BRIEF,
+    as_markdown,
+    as_text,
+    bounds_as_text,
+    cell,
+    win_rates,
+)
 from four_seasons_env.files import expanded, file_name
 from four_seasons_env.registration import ENVS
 from four_seasons_env.rules import RULES
@@ -38,26 +48,24 @@ RESULTS = ROOT / "docs" / "results"
 DEFAULT = "four-seasons"
 _KEYS = ("rules", "agent", "play", "deal", "page", "what", "games", "threads", "observation")
 """Columns that identify a row of results."""
-_INTERVALS = {
-    "gain": "{win_difference:+.2%} [{win_difference_low:+.2%}, {win_difference_high:+.2%}]",
-    "up": "{cards_up:.1f} [{cards_low:.1f}, {cards_high:.1f}]",
-}
-"""Texts that are added to the rows of players."""
 
 
-# --- Cells: a title and a format for each column, written as a row of the table. ---
+def table(rows: pd.DataFrame, *columns: str) -> str:
+    """A Markdown table.
+
+    Args:
+        rows: one for each row of the table.
+        columns: "title: format" of each column, the format filled from a row; or the name of a
+            field, which is also the title.
+    """
+    records, cells = rows.to_dict("records"), {}
+    for column in columns:
+        title, _, form = column.partition(": ")
+        cells[title] = [cell(form or f"{{{title}}}", record) for record in records]
+    return as_markdown(pd.DataFrame(cells))
 
 
-def table(rows: pd.DataFrame, titles: str, forms: str) -> str:
-    """A Markdown table of rows, from the titles and the formats of its columns."""
-    records = rows.to_dict("records")
-    columns = zip(titles.split(" | "), forms.split(" | "), strict=True)
-    return as_markdown(
-        pd.DataFrame({title: [cell(form, row) for row in records] for title, form in columns})
-    )
-
-
-# --- Rows: what is stored, and what follows from it. ---
+# --- stored results -----------------------------------------------------------------------------
 
 
 def stored(*names: str) -> pd.DataFrame:
@@ -66,140 +74,240 @@ def stored(*names: str) -> pd.DataFrame:
     return pd.concat([read_table(path) for path in paths], ignore_index=True)
 
 
-@functools.cache
-def census() -> pd.DataFrame:
-    """The solver's answers: one row per deal."""
-    return read_census()
+census = functools.cache(read_census)
+"""The solver's answers: one row per deal."""
 
 
-def players(*names: str, ranked: bool = False) -> pd.DataFrame:
-    """Stored results of agents with their ceiling: what the census knows of the same deals now."""
+def players(*names: str) -> pd.DataFrame:
+    """Stored results of agents, and the ceiling of their deals by the census; the best first."""
     rows, answers = stored(*names).query("agent != @CEILING"), census()
     parts = []
-    for rules, own in rows.groupby("rules", sort=False):
-        deals = answers[(answers["rules"] == rules) & (answers["deal"] < own["deals"].max())]
-        both = pd.concat([own, pd.DataFrame([ceiling_row(str(rules), deals)])], ignore_index=True)
-        parts.append(both.sort_values("win_rate", ascending=False) if ranked else both)
-    found = pd.concat(parts, ignore_index=True)
-    records = found.to_dict("records")
-    texts = {name: [cell(form, row) for row in records] for name, form in _INTERVALS.items()}
-    return found.assign(won=win_rates(found), **texts)
+    for rules, played in rows.groupby("rules", sort=False):
+        deals = answers[(answers["rules"] == rules) & (answers["deal"] < played["deals"].max())]
+        parts += [played, pd.DataFrame([ceiling_row(str(rules), deals)])]
+    return pd.concat(parts, ignore_index=True).sort_values("win_rate", ascending=False)
 
 
-def only(rows: pd.DataFrame, names: dict[str, str]) -> pd.DataFrame:
-    """The rows of some agents, in this order, each from its most deals; with a word on each."""
-    most = rows.sort_values(["deals", "play"], ascending=[False, True], kind="stable")
-    found = most.drop_duplicates("agent").set_index("agent", drop=False).loc[list(names)]
-    return found.assign(about=list(names.values()))
+def most_deals(*names: str) -> pd.DataFrame:
+    """A row for each agent of `players`, by its name: that of the most deals."""
+    rows = players(*names).sort_values(["deals", "play"], ascending=[False, True], kind="stable")
+    return rows.drop_duplicates("agent").set_index("agent", drop=False)
+
+
+# --- README -------------------------------------------------------------------------------------
+
+BUNDLED = "; {program}, {minutes:.0f} minutes"
+LADDER = {
+    CEILING: "a player who sees every card",
+    "planner@lookahead=3,worlds=32,candidates=8": "the best agent so far: the planner, slower",
+    "planner": "a search with a network trained on its own games",
+    "next_deal_ppo": f"a network that chooses positions{BUNDLED}",
+    "maskable_ppo": f"a network that chooses moves{BUNDLED}",
+    "maskable_ppo-10": "the same; `train`, 10 core-minutes",
+    "heuristic": "the advice of good players",
+    "random": "any legal move",
+}
+"""The players of README, and what each is; with the program that made the bundled weights."""
+
+
+def summit() -> pd.DataFrame:
+    """The players of README, with win rates of one decimal, each of its most deals."""
+    rows = most_deals("four-seasons", "price", "learning").loc[list(LADDER)]
+    rows["about"], cards = list(LADDER.values()), cards_of_weights()
+    cards = cards.assign(agent=cards["name"].str.removesuffix(f"/{DEFAULT}")).set_index("agent")
+    for name in cards.index.intersection(rows.index):
+        rows.loc[name, "about"] = rows.loc[name, "about"].format_map(cards.loc[name])
+    low, high = (100 * rows.loc[CEILING, name] for name in ("win_low", "win_high"))
+    rows["shown"] = rows["win_rate"].map("{:.1%}".format).str.rstrip("%")
+    fewer = rows["deals"] < rows["deals"].max()
+    rows["shown"] += rows["deals"].map(" ({:,} deals)".format).where(fewer, "")
+    rows.loc[CEILING, "shown"] = f"{low:.1f} to {high:.1f}"
+    return rows
+
+
+def ladder() -> str:
+    """What the players of README win."""
+    return table(summit(), "agent", "what it is: {about}", "won %: {shown}")
 
 
 @functools.cache
-def odds() -> pd.DataFrame:
-    """A row for each rule set: what simple players, the best agent so far and open cards win."""
-    played = stored("family", "four-seasons", "price").query("agent != @CEILING")
-    played = played.assign(won=win_rates(played))
-    solved, found = dict(list(census().groupby("rules"))), []
-    for name in RULES:
-        own = played[played["rules"] == name].sort_values("deals", ascending=False, kind="stable")
-        own = own.drop_duplicates(["agent", "play"]).set_index("agent", drop=False)
-        best = own.drop("random").sort_values("win_rate", kind="stable").iloc[-1]
-        simple = own.loc[["random", "heuristic"]]
-        bounds = ceiling_row(name, solved[name])
-        (deals,) = {*simple["deals"], bounds["deals"]}
-        fewer = "" if best["deals"] == deals else f" ({best['deals']:,} deals)"
-        row = {"rules": name, "anchor": name.replace("/", ""), "deals": deals}
-        row |= simple["won"].to_dict() | {"best": best["agent"], "fair": best["won"] + fewer}
-        found.append(row | {"open": bounds_as_text(bounds["win_low"], bounds["win_high"])})
-    return pd.DataFrame(found)
+def facts() -> dict[str, Any]:
+    """What sentences state: win rates, length of a game, speed of the defaults, CITATION.cff."""
+    rows = most_deals("four-seasons", "price")
+    bench = stored("bench").query("threads == 1").set_index(["what", "games", "observation"])
+    rate = bench["per_cpu_second"]
+    numbers = {
+        "best": rows["win_rate"].drop(CEILING).max(),
+        "moves": rows.loc["maskable_ppo", "moves"],
+        "decisions": Game(deal=0).stock_size,
+        "single": rate["single environment", 1, "tops"],
+        "batch": rate["vector environment", 1024, "tops"] / 1e6,
+        "choices": rate["next-deal environment, decisions", 1024, "features"],
+    }
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text())
+    return rows["win_rate"].to_dict() | numbers | citation
 
 
-def decided_within(results: pd.DataFrame, limits: Sequence[float] = (0.1, 1, 10)) -> pd.DataFrame:
-    """The number of deals decided within a time limit each, as cells of text."""
-    decided = results[results["status"] != "unknown"]
-    rows = []
-    for limit in limits:
-        counts = decided["status"][decided["seconds"] <= limit].value_counts()
-        won, lost = int(counts.get("won", 0)), int(counts.get("lost", 0))
-        rows.append(
-            {
-                "seconds each": f"{limit:g}",
-                "won": f"{won:,}",
-                "lost": f"{lost:,}",
-                "decided %": f"{100 * (won + lost) / len(results):.2f}",
-            }
-        )
-    return pd.DataFrame(rows)
+def gap() -> str:
+    """What the benchmark is."""
+    return """The benchmark is the gap between three players: one who sees every card wins almost \
+every deal, the best agent so far wins {best:.0%}, and the advice of good players wins \
+{heuristic:.0%}. The textbook (Morehead and Mott-Smith) says one game in 10.
+""".format_map(facts())
 
 
-def optima() -> pd.DataFrame:
-    """A row for each small game."""
-    games = json.loads((ROOT / "four_seasons_env/data/small_games.json").read_text())["games"]
-    return pd.DataFrame({"rules": name} | about for name, about in games.items())
+def length() -> str:
+    """How long a game is."""
+    return """A game takes {moves:.0f} moves (mean of `maskable_ppo`), or at most {decisions} \
+choices of a position before the next card.
+""".format_map(facts())
 
 
-def regrets() -> pd.DataFrame:
-    """A row for each agent, and a column for each small game: its regret."""
-    rows = stored("small-games")
-    form = "{regret:.2%} [{regret_low:.2%}, {regret_high:.2%}]"
-    rows["regret"] = [cell(form, row) for row in rows.to_dict("records")]
-    wide = rows.pivot(index="agent", columns="rules", values="regret")
-    return wide.loc[rows["agent"].unique()].reset_index()
+def speed() -> str:
+    """How fast the environments are."""
+    return """With the defaults, one core plays {single:,.0f} moves a second in a single \
+environment, {batch:.1f} million in a batch of 1,024 games, and takes {choices:,.0f} such choices.
+""".format_map(facts())
 
 
-def rates() -> pd.DataFrame:
-    """Moves per second with one thread and with two; of vector environments without copies."""
-    rows = stored("bench")
-    is_vector = rows["what"].str.startswith("vector environment")
-    shown = rows["games"].isin([1024, 16384]) & rows["what"].ne("vector environment")
-    rows = rows[~is_vector | shown]
-    columns = ["what", "observation", "games"]
-    wide = rows.pivot(index=columns, columns="threads", values="moves_per_second")
-    wide = wide.reindex(rows[columns].drop_duplicates().itertuples(index=False, name=None))
-    two = wide[2].map("{:,.0f}".format).where(wide[2].notna(), "")
-    return wide.assign(one=wide[1], two=two).reset_index()
+# --- docs/explanation ---------------------------------------------------------------------------
 
 
-def costs() -> pd.DataFrame:
-    """Costs measured once, and comparisons with other libraries."""
-    rows = stored("costs")
-    return rows.assign(shown=[f"{x:,.0f}" if x >= 100 else f"{x:.2g}" for x in rows["value"]])
+def quote() -> str:
+    """The answer to how often the game can be won."""
+    return """> The textbook says one game in 10. A beginner's list of moves wins {greedy:.0%} of \
+games. The advice of good players wins {heuristic:.0%}. The best agent so far, which sees only \
+public information, wins {best:.0%}. A player who sees every card could win at least {ceiling:.0%}.
+""".format_map(facts())
 
 
-def baselines() -> pd.DataFrame:
-    """A row for each algorithm and mask: means over seeds, moves in millions; the best first."""
-    rows = stored("baselines").groupby(["algorithm", "mask"]).mean(numeric_only=True).reset_index()
-    rows["moves"] /= 1e6
-    return rows.sort_values(["masked_won", "masked_cards_up"], ascending=False)
+def price() -> str:
+    """What longer thought wins."""
+    return as_markdown(as_text(players("price"), ("agent", "won % [95%]")))
 
 
-def calibrated() -> pd.DataFrame:
-    """A row for each group of moves: the mean chance shown, and the share of games won.
+def study() -> str:
+    """What agents win after some minutes of learning."""
+    columns = ("agent", "seeds", "won % [95%]", "vs {against} [95%]", "cards up [95%]")
+    return as_markdown(as_text(players("learning"), columns))
 
-    Column error: the typical error of a chance of 20% to 80%, without the noise of its games.
+
+def ideas() -> str:
+    """What helped learning and what did not."""
+    rows, pair = stored("ideas"), ("with it: {changed:g}", "without it: {before:g}")
+    return table(rows, "agent", "core-minutes: {minutes}", "change", "measure", *pair)
+
+
+def calibrated() -> str:
+    """For groups of moves, the mean chance shown, and the share of games won.
+
+    Off by: the typical error of a chance of 20% to 80%, without the noise of its games.
     """
+    # 1. The squared error of each row, less the variance that its games have by chance.
     rows = stored("calibration")
     rows["rate"] = rows["won"] / rows["games"]
     rows["noise"] = rows["rate"] * (1 - rows["rate"]) / (rows["games"] - 1)
     rows["error"] = (rows["chance"] - rows["rate"]) ** 2 - rows["noise"]
     rows["error"] = rows["error"].where(rows["chance"].between(0.2, 0.8))
+    # 2. The groups.
+    of_planner = {
+        f"the same, in games of `{player}`": rows["chosen"] & (rows["player"] == player)
+        for player in ("planner", "heuristic", "greedy", "random")
+    }
     groups = {
         "the planner's moves": rows["chosen"],
-        **{
-            f"the same, in games of `{player}`": rows["chosen"] & (rows["player"] == player)
-            for player in ("planner", "heuristic", "greedy", "random")
-        },
+        **of_planner,
         "other moves": ~rows["chosen"],
         "dealing at once, another move": ~rows["chosen"] & (rows["move"] == "deal"),
         "chances of 70% to 90%": rows["chance"].between(0.7, 0.9),
     }
-    columns = ["chance", "rate", "error"]
-    means = pd.DataFrame({name: rows[among][columns].mean() for name, among in groups.items()}).T
+    # 3. Their means.
+    means = pd.DataFrame(
+        [
+            {"moves": name, "number": among.sum()}
+            | rows[among][["chance", "rate", "error"]].mean().to_dict()
+            for name, among in groups.items()
+        ]
+    )
     means["error"] **= 0.5
-    counts = [int(among.sum()) for among in groups.values()]
-    return means.rename_axis("what").reset_index().assign(moves=counts)
+    shown = ("chance shown, mean %: {chance:.1%}", "games won %: {rate:.1%}")
+    return table(means, "moves", "number", *shown, "off by, points: {error:.0%}")
 
 
-def weights() -> pd.DataFrame:
+def peeking() -> str:
+    """The test for peeking, of players that see hidden cards."""
+    z = ("luck z: {luck_z:+.2f}", "luck p: {luck_p:.2g}", "measured with version: {version}")
+    return table(stored("peeking"), "sees: {what}", "games: {games:,}", "won %: {won:.1%}", *z)
+
+
+def decided() -> str:
+    """How many test deals the solver decides within some limits of time."""
+    return as_markdown(decided_within(census().query("rules == @DEFAULT")))
+
+
+def decided_within(results: pd.DataFrame, limits: Sequence[float] = (0.1, 1, 10)) -> pd.DataFrame:
+    """The number of deals decided within a time limit each, as cells of text."""
+    rows = []
+    for limit in limits:
+        counts = results["status"][results["seconds"] <= limit].value_counts()
+        won, lost = int(counts.get("won", 0)), int(counts.get("lost", 0))
+        share = f"{100 * (won + lost) / len(results):.2f}"
+        rows.append((f"{limit:g}", f"{won:,}", f"{lost:,}", share))
+    return pd.DataFrame(rows, columns=["seconds each", "won", "lost", "decided %"])
+
+
+# --- docs/reference -----------------------------------------------------------------------------
+
+
+def results() -> str:
+    """What all agents win."""
+    return as_markdown(as_text(players("four-seasons"), BRIEF))
+
+
+def baselines() -> str:
+    """A row for each algorithm and mask: means over seeds; the best first."""
+    rows = stored("baselines").groupby(["algorithm", "mask"]).mean(numeric_only=True).reset_index()
+    rows["moves"] /= 1e6
+    return table(
+        rows.sort_values(["masked_won", "masked_cards_up"], ascending=False),
+        "algorithm",
+        "mask in training: {mask}",
+        "M moves: {moves:.1f}",
+        "won %: {won:.1%}",
+        "cards up: {cards_up:.1f}",
+        "illegal %: {illegal:.1%}",
+        "with masks, won %: {masked_won:.1%}",
+    )
+
+
+def rates() -> str:
+    """Moves per second with one thread and with two; of vector environments without copies."""
+    rows = stored("bench")
+    is_vector = rows["what"].str.startswith("vector environment")
+    shown = rows["games"].isin([1024, 16384]) & rows["what"].ne("vector environment")
+    rows = rows[~is_vector | shown]
+    names = ["what", "observation", "games"]
+    wide = rows.pivot(index=names, columns="threads", values="moves_per_second")
+    wide = wide.reindex(rows[names].drop_duplicates().itertuples(index=False, name=None))
+    wide = wide.rename(columns={1: "one", 2: "two"}).reset_index()
+    threads = ("moves/s, 1 thread (default): {one:,.0f}", "2 threads: {two:,.0f}")
+    return table(wide, "what", "observation", "games: {games:,}", *threads)
+
+
+def costs() -> str:
+    """Costs measured once, and comparisons with other libraries."""
+    rows = stored("costs")
+    rows["shown"] = [f"{x:,.0f}" if x >= 100 else f"{x:.2g}" for x in rows["value"]]
+    return table(rows, "what", "value: {shown} {unit}")
+
+
+def leaderboard() -> str:
+    """What agents win with luck subtracted, and the test for peeking."""
+    columns = ("agent", "method", "play", "won % [95%]", ADJUSTED, "luck z (p)", "CPU ms/game")
+    return as_markdown(as_text(players("leaderboard"), columns))
+
+
+def cards_of_weights() -> pd.DataFrame:
     """A row for each folder of bundled weights, from its card."""
     rows = []
     for path in sorted((ROOT / "agents" / "weights").glob("*/*/model.json")):
@@ -215,6 +323,122 @@ def weights() -> pd.DataFrame:
         row["amount"] += f" by {row['program']}" if script else ""
         rows.append(row | {"tried": run["validation"]["won"]})
     return pd.DataFrame(rows)
+
+
+def weights() -> str:
+    """The bundled weights."""
+    return table(
+        cards_of_weights(),
+        "weights: [{name}](../../{path})",
+        "trained on: {amount}",
+        "started from: {teacher}",
+        "minutes: {minutes:.0f}",
+        "seed",
+        "validation deals won %: {tried:.1%}",
+    )
+
+
+def seeds() -> str:
+    """Five training seeds of an own network."""
+    columns = ("agent", "seeds", "won % [95%]", "cards up [95%]")
+    return as_markdown(as_text(stored("seeds"), columns))
+
+
+def odds() -> str:
+    """A row for each rule set: what simple players, the best agent so far and open cards win."""
+    played = stored("family", "four-seasons", "price").query("agent != @CEILING")
+    played = played.assign(won=win_rates(played))
+    solved, rows = dict(list(census().groupby("rules"))), []
+    for name in RULES:
+        agents = played[played["rules"] == name]
+        agents = agents.sort_values("deals", ascending=False, kind="stable")
+        agents = agents.drop_duplicates(["agent", "play"]).set_index("agent", drop=False)
+        best = agents.drop("random").sort_values("win_rate", kind="stable").iloc[-1]
+        simple = agents.loc[["random", "heuristic"]]
+        bounds = ceiling_row(name, solved[name])
+        (deals,) = {*simple["deals"], bounds["deals"]}
+        fewer = "" if best["deals"] == deals else f" ({best['deals']:,} deals)"
+        row = {"rules": f"[{name}](#{name.replace('/', '')})", "deals": f"{deals:,}"}
+        row |= {f"`{agent}` wins %": won for agent, won in simple["won"].items()}
+        row["best agent so far wins %"] = f"`{best['agent']}` {best['won']}{fewer}"
+        rows.append(row | {"can be won %": bounds_as_text(bounds["win_low"], bounds["win_high"])})
+    return as_markdown(pd.DataFrame(rows))
+
+
+def sections() -> str:
+    """What fields change, then for each rule set its id, opening, changed fields and source."""
+    ids = {name: f'"{env_id}"' for env_id, name in ENVS.items()}
+    default, texts = RULES[DEFAULT], []
+    usual = sentences(default)
+    meanings: dict[str, str] = {}
+    for name, rules in RULES.items():
+        made = ids.get(name, f'"FourSeasons-v0", rules="{name}"')
+        about = f"`gym.make({made})`, [opening](../pictures/rules/{file_name(name)}.svg)."
+        changed = []
+        for field, words in sentences(rules).items():
+            if words != usual.get(field):
+                value = getattr(rules, field)
+                beside = " with a reserve" if value == getattr(default, field) else ""
+                changed.append(f"{field}=`{value}`{beside}")
+                assert meanings.setdefault(changed[-1], words) == words
+        parts = [f"### {name}", about, ", ".join(changed), f"Source: {rules.about}"]
+        texts.append("\n\n".join(filter(None, parts)))
+    fields = pd.DataFrame(sorted(meanings.items()), columns=["field", "meaning"])
+    return "\n\n".join([as_markdown(fields).strip(), *texts]) + "\n"
+
+
+def optima() -> str:
+    """The small games and their best play."""
+    games = json.loads((ROOT / "four_seasons_env/data/small_games.json").read_text())["games"]
+    rows = pd.DataFrame({"rules": name} | about for name, about in games.items())
+    optimum = ("optimum %: {optimum:.3%}", "seconds for an opening: {seconds:.1f}")
+    return table(rows, "rules", "openings: {openings:,}", *optimum)
+
+
+def regret() -> str:
+    """A row for each agent, and a column for each small game: its regret."""
+    rows = stored("small-games")
+    form = "{regret:.2%} [{regret_low:.2%}, {regret_high:.2%}]"
+    rows["regret"] = [cell(form, row) for row in rows.to_dict("records")]
+    wide = rows.pivot(index="agent", columns="rules", values="regret")
+    return as_markdown(wide.loc[rows["agent"].unique()].reset_index())
+
+
+def bibtex() -> str:
+    """How to cite the software."""
+    return """```bibtex
+@software{{four_seasons_env,
+  author  = {{{{{authors[0][name]}}}}},
+  title   = {{{title}}},
+  version = {{{version}}},
+  year    = {{{date-released.year}}}
+}}
+```
+""".format_map(facts())
+
+
+# --- docs/how-to, docs/recipes, agents/weights ----------------------------------------------------
+
+
+def prompt() -> str:
+    """A message of `FourSeasonsTextEnv` as a block of text."""
+    env = FourSeasonsTextEnv()
+    env.reset(options={"deal": 17})
+    env.step("Answer: T3>T0, T9>F")
+    return f"```text\n{env.message}\n```\n"
+
+
+def result() -> str:
+    """What the recipe in one file wins."""
+    rows = stored("libraries").query("page == 'cleanrl'")
+    won = ("won %: {won:.1%}", "cards up: {cards_up:.1f}")
+    return table(rows, "moves: {steps:,.0f}", "deals: {games}", *won)
+
+
+def libraries() -> str:
+    """The tested libraries."""
+    page = ("library: [{page}]({page}.md)", "tested: {versions}", "environment")
+    return table(stored("libraries"), *page, "steps: {steps:,.0f}", "cards up: {cards_up:.1f}")
 
 
 def model_card(path: Path) -> str:
@@ -235,201 +459,16 @@ def model_card(path: Path) -> str:
     )
 
 
-def prompt() -> str:
-    """A message of `FourSeasonsTextEnv` as a block of text."""
-    env = FourSeasonsTextEnv()
-    env.reset(options={"deal": 17})
-    env.step("Answer: T3>T0, T9>F")
-    return f"```text\n{env.message}\n```\n"
+# --- the command --------------------------------------------------------------------------------
+
+_PART = re.compile(r"<!-- (\w+) -->\n.*?<!-- /\1 -->", re.DOTALL)
 
 
-def rule_sets() -> str:
-    """What fields change, then for each rule set its id, opening, changed fields and source."""
-    ids = {name: f'"{env_id}"' for env_id, name in ENVS.items()}
-    default, sections = RULES[DEFAULT], []
-    usual = sentences(default)
-    meanings: dict[str, str] = {}
-    for name, rules in RULES.items():
-        made = ids.get(name, f'"FourSeasons-v0", rules="{name}"')
-        about = f"`gym.make({made})`, [opening](../pictures/rules/{file_name(name)}.svg)."
-        changed = []
-        for field, words in sentences(rules).items():
-            if words != usual.get(field):
-                value = getattr(rules, field)
-                beside = " with a reserve" if value == getattr(default, field) else ""
-                changed.append(f"{field}=`{value}`{beside}")
-                assert meanings.setdefault(changed[-1], words) == words
-        parts = [f"### {name}", about, ", ".join(changed), f"Source: {rules.about}"]
-        sections.append("\n\n".join(filter(None, parts)))
-    rows = [f"| {value} | {meanings[value]} |" for value in sorted(meanings)]
-    fields = "\n".join(["| field | meaning |", "| --- | --- |", *rows])
-    return "\n\n".join([fields, *sections]) + "\n"
-
-
-# --- The parts: page, name of the marks, rows, titles, formats. ---
-
-BUNDLED = "; {program}, {minutes:.0f} minutes"
-LADDER = {
-    CEILING: "a player who sees every card",
-    "planner@lookahead=3,worlds=32,candidates=8": "the best agent so far: the planner, slower",
-    "planner": "a search with a network trained on its own games",
-    "next_deal_ppo": f"a network that chooses positions{BUNDLED}",
-    "maskable_ppo": f"a network that chooses moves{BUNDLED}",
-    "maskable_ppo-10": "the same; `train`, 10 core-minutes",
-    "heuristic": "the advice of good players",
-    "random": "any legal move",
-}
-"""The players of README, and what each is; with the program that made the bundled weights."""
-GAP = """The benchmark is the gap between three players: one who sees every card wins almost every \
-deal, the best agent so far wins {best:.0%}, and the advice of good players wins {heuristic:.0%}. \
-The textbook (Morehead and Mott-Smith) says one game in 10.
-"""
-QUOTE = """> The textbook says one game in 10. A beginner's list of moves wins {greedy:.0%} of \
-games. The advice of good players wins {heuristic:.0%}. The best agent so far, which sees only \
-public information, wins {best:.0%}. A player who sees every card could win at least {ceiling:.0%}.
-"""
-LENGTH = """A game takes {moves:.0f} moves (mean of `maskable_ppo`), or at most {decisions} \
-choices of a position before the next card.
-"""
-SPEED = """With the defaults, one core plays {single:,.0f} moves a second in a single environment, \
-{batch:.1f} million in a batch of 1,024 games, and takes {choices:,.0f} such choices.
-"""
-BIBTEX = """```bibtex
-@software{{four_seasons_env,
-  author  = {{{{{authors[0][name]}}}}},
-  title   = {{{title}}},
-  version = {{{version}}},
-  year    = {{{date-released.year}}}
-}}
-```
-"""
-
-
-def summit() -> pd.DataFrame:
-    """The players of README, with win rates of one decimal, each of its most deals."""
-    rows, cards = only(players("four-seasons", "price", "learning"), LADDER), weights()
-    cards = cards.assign(agent=cards["name"].str.removesuffix(f"/{DEFAULT}")).set_index("agent")
-    for name in cards.index.intersection(rows.index):
-        rows.loc[name, "about"] = rows.loc[name, "about"].format_map(cards.loc[name])
-    low, high = (100 * rows.loc[CEILING, name] for name in ("win_low", "win_high"))
-    rows["shown"] = rows["win_rate"].map("{:.1%}".format).str.rstrip("%")
-    fewer = rows["deals"] < rows["deals"].max()
-    rows["shown"] += rows["deals"].map(" ({:,} deals)".format).where(fewer, "")
-    rows.loc[CEILING, "shown"] = f"{low:.1f} to {high:.1f}"
-    return rows
-
-
-@functools.cache
-def facts() -> dict[str, Any]:
-    """What sentences state: win rates, length of a game, speed of the defaults, CITATION.cff."""
-    rows = players("four-seasons", "price")
-    rows = only(rows, dict.fromkeys(rows["agent"], ""))
-    best = rows["win_rate"].drop(CEILING).max()
-    found = rows["win_rate"].to_dict() | {"best": best, "decisions": Game(deal=0).stock_size}
-    found["moves"] = rows.loc["maskable_ppo", "moves"]
-    bench = stored("bench").query("threads == 1").set_index(["what", "games", "observation"])
-    rates = bench["per_cpu_second"]
-    found["single"] = rates["single environment", 1, "tops"]
-    found["batch"] = rates["vector environment", 1024, "tops"] / 1e6
-    found["choices"] = rates["next-deal environment, decisions", 1024, "features"]
-    return found | yaml.safe_load((ROOT / "CITATION.cff").read_text())
-
-
-# fmt: off
-TABLES: list[tuple[str, str, Callable[[], pd.DataFrame], str, str]] = [
-    ("README.md", "results", summit, "agent | what it is | won %", "{agent} | {about} | {shown}"),
-    ("docs/reference/benchmark.md", "results", lambda: players("four-seasons", ranked=True),
-     "agent | method | play | seeds | won % [95%] | vs heuristic [95%] | CPU ms/game",
-     "{agent} | {kind} | {play} | {seeds:.0f} | {won} | {gain} | {ms_per_game:.2f}"),
-    ("docs/reference/benchmark.md", "baselines", baselines,
-     "algorithm | mask in training | M moves | won % | cards up | illegal % | with masks, won %",
-     "{algorithm} | {mask} | {moves:.1f} | {won:.1%} | {cards_up:.1f} | {illegal:.1%} "
-     "| {masked_won:.1%}"),
-    ("docs/reference/benchmark.md", "rates", rates,
-     "what | observation | games | moves/s, 1 thread (default) | 2 threads",
-     "{what} | {observation} | {games:,} | {one:,.0f} | {two}"),
-    ("docs/reference/benchmark.md", "costs", costs,
-     "what | value",
-     "{what} | {shown} {unit}"),
-    ("docs/reference/agents.md", "weights", weights,
-     "weights | trained on | started from | minutes | seed | validation deals won %",
-     "[{name}](../../{path}) | {amount} | {teacher} | {minutes:.0f} | {seed} | {tried:.1%}"),
-    ("docs/reference/agents.md", "seeds", lambda: stored("seeds"),
-     "agent | seeds | won % [95%] | cards up [95%]",
-     "{agent} | {seeds:.0f} | {win_rate:.2%} [{win_low:.2%}, {win_high:.2%}] "
-     "| {cards_up:.1f} [{cards_low:.1f}, {cards_high:.1f}]"),
-    ("docs/reference/rules.md", "odds", odds,
-     "rules | deals | `random` wins % | `heuristic` wins % | best agent so far wins % "
-     "| can be won %",
-     "[{rules}](#{anchor}) | {deals:,} | {random} | {heuristic} | `{best}` {fair} | {open}"),
-    ("docs/reference/data.md", "optima", optima,
-     "rules | openings | optimum % | seconds for an opening",
-     "{rules} | {openings:,} | {optimum:.3%} | {seconds:.1f}"),
-    ("docs/explanation/answer.md", "price", lambda: players("price", ranked=True),
-     "agent | won % [95%]", "{agent} | {won}"),
-    ("docs/explanation/learning.md", "study",
-     lambda: players("learning", ranked=True),
-     "agent | seeds | won % [95%] | vs heuristic [95%] | cards up [95%]",
-     "{agent} | {seeds:.0f} | {won} | {gain} | {up}"),
-    ("docs/explanation/learning.md", "ideas", lambda: stored("ideas"),
-     "agent | core-minutes | change | measure | with it | without it",
-     "{agent} | {minutes} | {change} | {measure} | {changed:g} | {before:g}"),
-    ("docs/explanation/planner.md", "calibrated", calibrated,
-     "moves | number | chance shown, mean % | games won % | off by, points",
-     "{what} | {moves} | {chance:.1%} | {rate:.1%} | {error:.0%}"),
-    ("docs/explanation/luck.md", "peeking",
-     lambda: stored("peeking"),
-     "sees | games | won % | luck z | luck p | measured with version",
-     "{what} | {games:,} | {won:.1%} | {luck_z:+.2f} | {luck_p:.2g} | {version}"),
-    ("docs/reference/leaderboard.md", "leaderboard", lambda: players("leaderboard", ranked=True),
-     "agent | method | play | won % [95%] | luck-adjusted [95%] | z (p) | CPU ms/game",
-     "{agent} | {kind} | {play} | {won} | {adjusted:.2%} [{adjusted_low:.2%}, {adjusted_high:.2%}] "
-     "| {luck_z:+.2f} ({luck_p:.2g}) | {ms_per_game:.2f}"),
-    ("docs/recipes/cleanrl.md", "result", lambda: stored("libraries").query("page == 'cleanrl'"),
-     "moves | deals | won % | cards up", "{steps:,.0f} | {games} | {won:.1%} | {cards_up:.1f}"),
-    ("docs/recipes/index.md", "libraries", lambda: stored("libraries"),
-     "library | tested | environment | steps | cards up",
-     "[{page}]({page}.md) | {versions} | {environment} | {steps:,.0f} "
-     "| {cards_up:.1f}"),
-]
-# fmt: on
-"""Tables with a row for each row of results: page, marks, rows, titles, formats."""
-
-
-OTHERS: dict[tuple[str, str], Callable[[], str]] = {
-    ("README.md", "gap"): lambda: GAP.format_map(facts()),
-    ("README.md", "speed"): lambda: (LENGTH[:-1] + " " + SPEED).format_map(facts()),
-    ("docs/explanation/answer.md", "quote"): lambda: QUOTE.format_map(facts()),
-    ("docs/explanation/learning.md", "length"): lambda: LENGTH.format_map(facts()),
-    ("docs/reference/protocol.md", "bibtex"): lambda: BIBTEX.format_map(facts()),
-    ("docs/reference/rules.md", "sections"): rule_sets,
-    ("docs/reference/data.md", "regret"): lambda: as_markdown(regrets()),
-    ("docs/explanation/solver.md", "decided"): lambda: as_markdown(
-        decided_within(census().query("rules == @DEFAULT"))
-    ),
-    ("docs/how-to/language-models.md", "prompt"): prompt,
-}
-"""Parts of another form: page, marks, text."""
-
-
-def parts() -> dict[tuple[str, str], str]:
-    """The text of every part, by page and marks."""
-    tables = {(page, mark): table(rows(), *cells) for page, mark, rows, *cells in TABLES}
-    return tables | {where: text() for where, text in OTHERS.items()}
-
-
-def with_part(page: str, name: str, part: str) -> str:
-    """A text with the part between the marks of a name replaced.
-
-    Raises:
-        ValueError: if the marks are missing.
-    """
-    start, end = f"<!-- {name} -->\n", f"<!-- /{name} -->"
-    before, _, rest = page.partition(start)
-    _, found, after = rest.partition(end)
-    if not found:
-        raise ValueError(f"the marks {start.strip()} and {end} are missing")
-    return f"{before}{start}{part}\n{end}{after}"
+def filled(page: str) -> str:
+    """A page with its marked parts written anew."""
+    return _PART.sub(
+        lambda part: f"<!-- {part[1]} -->\n{globals()[part[1]]()}\n<!-- /{part[1]} -->", page
+    )
 
 
 def add(new: Path, path: Path) -> None:
@@ -455,30 +494,23 @@ def add(new: Path, path: Path) -> None:
 
 
 def main() -> None:
-    """Write the parts, or name the stale ones."""
+    """Write the parts, or name the stale pages."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--check", action="store_true", help="write nothing; 1 if any is stale")
     parser.add_argument("--add", nargs=2, type=expanded, metavar=("NEW", "STORED"))
     flags = parser.parse_args()
     if flags.add:
         add(*flags.add)
-    stale = []
-    for (page, name), part in parts().items():
-        before = (ROOT / page).read_text()
-        after = with_part(before, name, part)
-        if after != before:
-            stale.append(f"{page}: {name}")
-            if not flags.check:
-                (ROOT / page).write_text(after)
-    for path in (ROOT / "agents" / "weights").glob("*/*/model.json"):
-        page, text = path.with_name("README.md"), model_card(path)
-        if not page.is_file() or page.read_text() != text:
-            stale.append(page.relative_to(ROOT).as_posix())
-            if not flags.check:
-                page.write_text(text)
-    print("\n".join(stale) or "all tables are up to date")
+    pages = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+    texts = {page: filled(page.read_text()) for page in pages}
+    for card in (ROOT / "agents" / "weights").glob("*/*/model.json"):
+        texts[card.with_name("README.md")] = model_card(card)
+    stale = [page for page, text in texts.items() if not page.is_file() or page.read_text() != text]
+    print("\n".join(page.relative_to(ROOT).as_posix() for page in stale) or "all are up to date")
     if flags.check and stale:
         sys.exit("stale: run python docs/tables.py")
+    for page in stale:
+        page.write_text(texts[page])
 
 
 if __name__ == "__main__":
