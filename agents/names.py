@@ -43,8 +43,9 @@ _KINDS = {
 class Name(str):
     """An agent's name, such as "mine=planner:runs/x@positions=400,lookahead=1", and its parts.
 
-    A text is parsed where it enters the program. Then the name travels with its parts, into players
-    and into workers. As a text it is the name without the label.
+    A text is parsed where it enters the program; whether an agent of another package exists is not
+    checked here. Then the name travels with its parts, into players and into workers. As a text it
+    is the name without the label.
 
     Examples:
         >>> name = Name("mine=planner:runs/x@positions=400,lookahead=1")
@@ -52,9 +53,6 @@ class Name(str):
         ('planner:runs/x@positions=400,lookahead=1', 'mine', 'planner')
         >>> name.options
         {'positions': '400', 'lookahead': '1'}
-
-    Args:
-        text: of any agent; whether one of another package exists is not checked here.
 
     Raises:
         ValueError: for an empty label; a path for an agent that has no weights; or options that

@@ -123,7 +123,7 @@ class Learner(abc.ABC):
         if name.registered != cls.name or name.options:
             raise ValueError(
                 f"the warm start of {cls.name} must be {cls.name} or {cls.name}:FOLDER, not "
-                f"{start!r}"
+                f"{start!r}: {nearest(name.registered, [cls.name])}"
             )
         folder = name.weights(rules)
         assert folder  # as for all agents that learn

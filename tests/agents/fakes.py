@@ -197,8 +197,8 @@ def move_card(rules: Rules, **training: object) -> PolicyCard:
     return card
 
 
-def move_weights() -> Weights:
-    kinds, move_kinds = (int(each.max()) + 1 for each in kinds_of(13))
+def move_weights(ranks: int = 13) -> Weights:
+    kinds, move_kinds = (int(each.max()) + 1 for each in kinds_of(ranks))
     return drawn(
         {
             "encoder.table.rows": (ROWS, 8),

@@ -146,7 +146,7 @@ def test_a_paper_gets_its_facts(tmp_path: Path, capsys) -> None:
     """The budget is that of a whole run, not until its best policy; a small game has an optimum."""
     run = replace(comparison(tmp_path / "c", "heuristic"), rules=["small-4x1-cells"])
     card = move_card(get_rules(run.rules[0]), steps=1_000_000, core_seconds=45.0)
-    save_policy(tmp_path / "x" / "best", card, move_weights())
+    save_policy(tmp_path / "x" / "best", card, move_weights(ranks=4))
     done = '{"steps": 2000000, "seconds": 99, "core_seconds": 90, "games": 5, "best": '
     done += '{"deals": "10000-10001", "won": 0, "cards_up": 0, "steps": 1}}'
     (tmp_path / "x" / "done.json").write_text(done)
