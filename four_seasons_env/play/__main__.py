@@ -86,19 +86,21 @@ def _serve(
 
     from four_seasons_env.play.server import LOOPBACK, compile_ahead, make_app
 
+    # 1. Listen, before the browser asks; a port that is taken has a remedy.
     host, port = options.host, options.port
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     with socket.socket(family, socket.SOCK_STREAM) as listener:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             listener.bind((host, port))
-            listener.listen()  # before the browser asks; uvicorn answers a little later
+            listener.listen()  # uvicorn answers a little later
         except OSError as error:
             taken = error.errno in (errno.EADDRINUSE, errno.EACCES)
             remedy = "--port 0" if taken else "--host 127.0.0.1"
             raise ValueError(
                 f"cannot listen on {host}:{port} ({error.strerror}): try {remedy}"
             ) from None
+        # 2. Print an address that browsers can open, and open it.
         bound, port = listener.getsockname()[:2]
         name = _ANY.get(bound, f"[{host}]" if ":" in host else host)
         url = f"http://{name}:{port}/"
@@ -107,6 +109,7 @@ def _serve(
         if not options.no_browser:
             # in a thread: a browser in the terminal would keep the server from its answer
             threading.Thread(target=webbrowser.open, args=(url,), daemon=True).start()
+        # 3. Serve, under these names only.
         hosts = ["*"] if bound in _ANY else [*LOOPBACK, name, *options.allow_host]
         config = uvicorn.Config(make_app(hosts, save, start, options.agent), log_level="warning")
         uvicorn.Server(config).run(sockets=[listener])
@@ -119,6 +122,7 @@ def main(argv: Sequence[str] | None = None) -> None:
         ValueError: for a wrong flag.
     """
     options = _parser().parse_args(argv)
+    # Every flag is checked before anything is served.
     rules = get_rules(options.rules)
     deal = None if options.deal is None else check_deal(options.deal)
     deck = None if options.deck is None else deck_text(parse_deck(options.deck, rules.ranks))

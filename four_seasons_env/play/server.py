@@ -177,7 +177,7 @@ class Application:
         asked = await _body(request, NewGame)
         deal = self._deal(asked.deal)
         session = Session(asked.rules, deal, asked.moves, asked.history, save=self._save)
-        name = secrets.token_urlsafe(12)
+        name = secrets.token_urlsafe(12)  # nobody can guess it, so nobody plays in another's game
         self._sessions[name] = session
         if len(self._sessions) > MAX_GAMES:
             del self._sessions[next(iter(self._sessions))]
@@ -301,8 +301,10 @@ def _for_hosts(hosts: Sequence[str]) -> DispatchFunction:
     """Middleware that refuses requests for other hosts, with the remedy."""
     known = [host.lower() for host in hosts]
 
+    # DNS rebinding: a page of evil.example may make its name point at 127.0.0.1. The browser then
+    # takes this server for that page's own, but still sends the name, as the host.
     async def dispatch(request: Request, answer: RequestResponseEndpoint) -> Response:
-        given = request.headers.get("host", "")
+        given = request.headers.get("host", "")  # such as localhost:8752 or [::1]:8752
         parsed = re.fullmatch(r"(\[[0-9A-Fa-f:.]+\]|[\w.-]+)(:\d+)?", given)
         if "*" in known or (parsed and parsed[1].lower() in known):
             response = await answer(request)

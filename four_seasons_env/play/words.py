@@ -104,6 +104,7 @@ def did_words(change: str, before: Game, last: Move | None, after: Game) -> str:
         last: the move that was played or taken back, if any.
         after: the position after it.
     """
+    # Undo shows no turned card: the player has seen it.
     if change == "restart":
         return "All moves are taken back."
     if change == "undo":
@@ -117,6 +118,7 @@ def did_words(change: str, before: Game, last: Move | None, after: Game) -> str:
 
 def _changes(before: Game, move: Move, after: Game) -> list[str]:
     """A move, and the other cards that it moves: turned from the stock, or filling a space."""
+    # The moved card itself is in `move_words`; a deal has no other words than the card that comes.
     was, now, route = placed(before), placed(after), ends(before, move)
     others = [
         f"{card_words(card)} comes to {_in(place_words(after, place))}"

@@ -46,10 +46,12 @@ def instructions(rules: Rules) -> str:
 
 def position_in_words(game: Game) -> str:
     """All that a player with perfect memory knows of a position, in a line for each place."""
+    # 1. What lies on the table.
     lines = [f"Cards up: {game.cards_up} of {game.rules.cards}"]
     lines.append("Foundations: " + "; ".join(_foundation(game, suit) for suit in SUITS))
     lines += [f"T{i}: {' '.join(pile) or 'empty'}" for i, pile in enumerate(game.tableau)]
     lines.append(f"Waste: {' '.join(game.waste) or 'empty'}")
+    # 2. The stock: its order is known after a redeal.
     unseen = game.unseen
     if game.stock_size and not unseen:
         lines.append(f"Stock, next card first: {' '.join(game.stock)}")
@@ -59,6 +61,7 @@ def position_in_words(game: Game) -> str:
         lines.append(f"Face up on the stock: {game.face_up}")
     if game.rules.redeals:
         lines.append(f"Redeals left: {game.redeals_left}")
+    # 3. The cards that may come, which a player would have to work out.
     by_suit = [
         " ".join([f"{suit}:", *(rank for rank in RANKS if rank + suit in unseen)])
         for suit in SUITS

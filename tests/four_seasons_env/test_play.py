@@ -20,7 +20,7 @@ import pytest
 from four_seasons_env.__main__ import main
 from four_seasons_env.engine.moves import find_move
 from four_seasons_env.game import Game
-from four_seasons_env.play.session import Session, session_view
+from four_seasons_env.play.session import Session
 from four_seasons_env.play.words import card_words, did_words, table_words, unseen_words, why_not
 from four_seasons_env.records import read_records
 from four_seasons_env.rendering.layout import ends, places
@@ -59,14 +59,6 @@ def positions(request):
         played.append((game.copy(), rng.choice(game.legal_moves())))
         game.play(played[-1][1])
     return played
-
-
-def test_rules_have_words(positions):
-    rules = positions[0][0].rules
-    how = session_view(Session(rules, 17))["how"]
-    assert ("is a reserve" in how) == rules.reserve
-    assert ("A packed run" in how) == rules.runs
-    assert ("never turned over" in how) == (rules.redeals == 0)
 
 
 def test_refusals_have_words(positions):
@@ -132,8 +124,7 @@ def test_unsaved_game_says_why(session, path):
     path.rmdir()
     session.undo()
     session.redo()
-    assert session.unsaved == ""
-    assert len([*read_records(path)]) == 1
+    assert session.unsaved == "" and path.is_file()
 
 
 def test_history_continues_a_session(session, path):
@@ -306,7 +297,6 @@ class Faulty:
     ("answer", "reason"),
     [
         ("-1", "must choose by the masks, not move -1"),
-        ("1000000", "must choose by the masks, not move 1000000"),
         ("0.5", "must return integers of shape (1,), not float64"),
         ('"y"', "failed: TypeError: "),
     ],
@@ -351,19 +341,17 @@ def test_advice_leads_to_new_positions(client, rules, agent):
 
 # --- the command ----------------------------------------------------------------------------------
 
-FULL = Path("/dev/full")
-"""A device of Linux on which every write fails."""
-
-
 @pytest.fixture(scope="module")
 def server(tmp_path_factory):
-    """The address of a server, after its browser has asked for the start."""
+    """The address of a server, after its browser has asked for the start; it cannot save games."""
     needs_play("uvicorn")
+    if not Path("/dev/full").exists():
+        pytest.skip("this machine has no device on which every write fails")
     visit = "import sys, urllib.request as r; r.urlretrieve(sys.argv[1] + 'api/start', sys.argv[2])"
     answer = tmp_path_factory.mktemp("browser") / "start.json"
     command = [sys.executable, "-m", "four_seasons_env", "play", "--port", "0"]
     command += ["--deck", DECK.replace("T", "10").replace("S", "♠").replace(" ", ", ")]
-    command += ["--record", str(FULL)] if FULL.exists() else []
+    command += ["--record", "/dev/full"]
     environment = os.environ | {"BROWSER": f'{sys.executable} -c "{visit}" %s {answer}'}
     process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True)
     url = re.search(r"http://[^/]+/", process.stdout.readline())[0]
@@ -444,13 +432,6 @@ def open_deal(page, deal: object = 17, rules: str = "four-seasons") -> None:
     open_page(page, f"/?{urlencode({'rules': rules, 'deal': deal})}")
 
 
-def store_game(page, left: int) -> None:
-    """Store deal 17 for the next page that opens it, won but for some moves."""
-    game = json.dumps({"moves": winning_moves()[:-left]})
-    stored = ["four-seasons-game?rules=four-seasons&deal=17", game]
-    page.evaluate("([name, game]) => { sessionStorage[name] = game; }", stored)
-
-
 def wait_for(page, moves: int, act=None, seconds: float = 0) -> None:
     """Act, wait for seconds, and then until the game has this number of moves."""
     if act:
@@ -524,16 +505,7 @@ def test_games_are_won_in_every_way(page, rules, deal, special):
             next(ways)(page, *ends(game, move))
         game.play(move)
         wait_for(page, game.moves_played)
-    expect(page, f"Won in {len(moves)} moves")
-
-
-@pytest.mark.skipif(not FULL.exists(), reason="needs a device that is full")
-def test_unsaved_game_is_shown(page):
-    open_page(page)
-    store_game(page, 1)
-    open_deal(page)
-    press(page, "a", len(winning_moves()))
-    expect(page, f"saved: {FULL}: No space left on device.")
+    expect(page, f"Won in {len(moves)} moves", "saved: /dev/full: No space left on device.")
 
 
 def test_keys_of_other_keyboards(page):
@@ -664,7 +636,8 @@ def test_a_browser_counts_its_deals(page):
     open_deal(page, 18)
     press(page, "d", 1, 2)
     expect_count("0 of 1")
-    store_game(page, 1)
+    stored = ["four-seasons-game?rules=four-seasons&deal=17", json.dumps({"moves": moves[:-1]})]
+    page.evaluate("([name, game]) => { sessionStorage[name] = game; }", stored)
     open_deal(page)
     page.click("#step", timeout=LOAD)  # an agent's win
     wait_for(page, len(moves))
