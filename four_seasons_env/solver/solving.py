@@ -178,10 +178,6 @@ def solve(
 def solve_all(games: Sequence[Game], seconds: float) -> list[Solution]:
     """Solve many positions at once, for example to label the positions of a training run.
 
-    >>> games = [Game("florentine", deal) for deal in range(2**32, 2**32 + 2)]
-    >>> [solution.status for solution in solve_all(games, seconds=10)]
-    ['won', 'won']
-
     The compiled searches release the GIL, so threads share the work, one for each core. Each
     search may take a quarter of the memory of `solve`.
 
@@ -191,6 +187,11 @@ def solve_all(games: Sequence[Game], seconds: float) -> list[Solution]:
 
     Returns:
         What `solve` answers, in the order of the games.
+
+    Examples:
+        >>> games = [Game("florentine", deal) for deal in range(2**32, 2**32 + 2)]
+        >>> [solution.status for solution in solve_all(games, seconds=10)]
+        ['won', 'won']
     """
     _warm_up()  # once, and not in each thread
     with ThreadPoolExecutor(cores()) as pool:

@@ -341,6 +341,7 @@ def test_advice_leads_to_new_positions(client, rules, agent):
 
 # --- the command ----------------------------------------------------------------------------------
 
+
 @pytest.fixture(scope="module")
 def server(tmp_path_factory):
     """The address of a server, after its browser has asked for the start; it cannot save games."""
