@@ -94,8 +94,8 @@ def draw_plots(out: Path) -> None:
 
     curves = {
         'mask="no_repeats"': curve("moves"),
-        'mask="distinct"': curve("moves-distinct"),
-        'mask="no_repeats" on a GPU (one file)': folders.read_table(RESULTS / "moves-gpu.csv"),
+        'mask="distinct" (version 3.0.0)': curve("moves-distinct"),
+        'mask="no_repeats" on a GPU (version 3.0.0)': folders.read_table(RESULTS / "moves-gpu.csv"),
     }
     named = [rows.assign(name=name, run=name) for name, rows in curves.items()]
     rows = pd.concat(named).rename(columns={"moves": "spent", "won": "win_rate"})
