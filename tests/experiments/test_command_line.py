@@ -106,7 +106,7 @@ def test_only_own_code_has_a_traceback(tmp_path: Path, capsys) -> None:
     line, *rest = capsys.readouterr().err.splitlines()
     assert line == f"error: agent '{HERE}:Broken' failed: KeyError: 'mine'"
     assert rest[0] == "Traceback (most recent call last):"
-    assert any(re.search(r'players\.py", line \d+, in __init__$', each) for each in rest)
+    assert any(re.search(r'fakes\.py", line \d+, in __init__$', each) for each in rest)
 
 
 @pytest.mark.skipif(os.name != "posix", reason="Windows does not delete the current folder")
