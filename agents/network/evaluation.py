@@ -31,7 +31,7 @@ from four_seasons_env.agents.policy_files import PolicyFileError, Weights
 from four_seasons_env.engine.jit import jit
 from four_seasons_env.positions.features import (
     GAME_SLOTS,
-    PILE_FEATURES,
+    PILE_SLOTS,
     SUIT_SLOTS,
     TABLES,
     row_length,
@@ -87,7 +87,7 @@ def network_of(weights: Weights, layers: Sequence[int], heads: Sequence[str]) ->
     }
     # 2. As int32: sums of integers are exact in any order, so a position's value does not depend on
     # the way to it. Pairs stay float32: they are summed anew for each waste.
-    most = {"suits": SUIT_SLOTS, "piles": PILE_FEATURES, "game": GAME_SLOTS}  # rows in a sum
+    most = {"suits": SUIT_SLOTS, "piles": PILE_SLOTS, "game": GAME_SLOTS}  # rows in a sum
     largest = max(most[name] * float(np.abs(tables[name]).max()) for name in most)
     # The finest unit, a power of two, with which no sum reaches 2^31.
     shift = 30 - np.ceil(np.log2(max(largest, 1.0)))

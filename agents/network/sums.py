@@ -39,8 +39,8 @@ from four_seasons_env.engine.jit import jit
 from four_seasons_env.positions.features import (
     GAME_ROWS,
     GAME_SLOTS,
-    PILE_FEATURES,
     PILE_ROWS,
+    PILE_SLOTS,
     SUIT_ROWS,
     SUIT_SLOTS,
     WASTE_SLOTS,
@@ -87,7 +87,7 @@ def slot_map_of(slots: int, widths: Widths) -> SlotMap:
     piles = pile_count(slots)
     a, b, c, _ = widths
     # Blocks of a kind, slots of each, its width, and its place in the pooled sums.
-    kinds = [(4, SUIT_SLOTS, a, 0), (piles, PILE_FEATURES, b, a), (1, GAME_SLOTS, c, a + b)]
+    kinds = [(4, SUIT_SLOTS, a, 0), (piles, PILE_SLOTS, b, a), (1, GAME_SLOTS, c, a + b)]
     first: list[int] = []
     blocks = []
     at = 0
@@ -102,7 +102,7 @@ def slot_map_of(slots: int, widths: Widths) -> SlotMap:
 
 def largest_rows(slots: int) -> NDArray[np.int64]:
     """The largest number in each slot of a row, int64 of shape (slots,)."""
-    lengths = (4 * SUIT_SLOTS, pile_count(slots) * PILE_FEATURES, GAME_SLOTS, WASTE_SLOTS)
+    lengths = (4 * SUIT_SLOTS, pile_count(slots) * PILE_SLOTS, GAME_SLOTS, WASTE_SLOTS)
     return np.repeat([SUIT_ROWS, PILE_ROWS, GAME_ROWS, WASTE_SLOTS], lengths)
 
 

@@ -5,34 +5,58 @@ share one table and all piles share another, so that what is learned about one h
 third table is for the game as a whole. Ranks are relative to the base. A card's *wait* is the
 number of cards that must go up before it on its foundation.
 
-A position is `row_length` slots of int16 (`write_row`). All slots but the last 52 hold the number
-of a row in a table, counted from 1, or 0 for none:
+A position is `row_length` slots of int16 (`write_row`): for each suit the slots of `SUIT`, for each
+pile those of `PILE`, once those of `GAME`, then `WASTE_SLOTS`. All slots but the last 52 hold the
+number of a row in a table, counted from 1, or 0 for none. Each slot always has the same meaning, so
+that positions that follow one another differ in few slots.
 
-- 4 x SUIT_SLOTS (28): for each suit, rows of the suits' table: cards in the stock; the level; then
-  for each relative rank 0 to 12, unless that card is up, where it lies, by its rank and by its wait
-- P x PILE_FEATURES (6): for each pile that is not a space, rows of the piles' table: lowest card,
-  top card, height, the top card's wait, the least wait and the cards on it, cards in the stock
-- GAME_SLOTS (74): rows of the game's table: the waste's top card; spaces, cards in the stock, cards
-  in the waste, breaks in the waste, cards up, cards blocked in the waste and in piles, cards on
-  those that go up next, unseen cards that a pile would take (9); piles with a top of each rank
-  (13); then, from the bottom of the waste up, the step in rank from each card to the next, by depth
-  (51)
-- WASTE_SLOTS (52): the cards of the waste from the bottom up: 1 + 4 x relative rank + suit, or 0
-  for none. Pairs of them are rows of a fourth table (`pair_row`)
+The last 52 slots are the cards of the waste from the bottom up: 1 + 4 x relative rank + suit, or 0
+for none. Pairs of them are rows of a fourth table (`pair_row`). A pair of cards in the waste says
+which card must leave it before which. A card is out of reach until all that lie on it have left.
+What that costs depends on both cards: a nine that lies on an eight leaves first, and can take it; a
+six on the five of its suit waits for what it covers. So each card of the waste has a row with each
+card under it, by both ranks, whether they are of one suit, and how far apart they lie.
 
-Each slot always has the same meaning, so that positions that follow one another differ in few
-slots.
+Slots and rows are frozen: weights depend on them (`tests/reference/golden/next_deal_features.txt`).
 
-A pair of cards in the waste says which card must leave it before which. A card is out of reach
-until all that lie on it have left. What that costs depends on both cards: a nine that lies on an
-eight leaves first, and can take it; a six on the five of its suit waits for what it covers. So each
-card of the waste has a row with each card under it, by both ranks, whether they are of one suit,
-and how far apart they lie.
+A position of four-seasons with base 8, of which only the 8C is up; 43 cards are in the stock:
+
+    T0: --   T1: QH   T2: 2D AC   T3: QS   T4: 2H      waste: 7H 3C TS
+
+>>> from four_seasons_env.engine.kernel import compile_rules
+>>> from four_seasons_env.game import Game
+>>> game = Game(deal=2**32 + 37)
+>>> for move in ("deal", "deal", "deal", "T0>T2"):
+...     game.play(move)
+>>> out = np.zeros(row_length(5), np.int16)
+>>> write_row(game.record[0], compile_rules(game.rules)[0], out)
+>>> row = out.tolist()
+
+Of the clubs: 43 cards in the stock are class 14, in steps of three; one is up. The AC has relative
+rank 6 and wait 5, and lies as the top card of a pile, which is place 11:
+
+>>> row[SUIT_AT.STOCK] - SUIT_ROW.STOCK, row[SUIT_AT.LEVEL] - SUIT_ROW.LEVEL
+(14, 1)
+>>> [each - SUIT_ROW.CARDS for each in row[SUIT_AT.CARDS :][2 * 6 : 2 * 7]]
+[107, 299]
+>>> 6 * 16 + 11, 208 + 5 * 16 + 11
+(107, 299)
+
+Of the game: one space; in the waste, no card lies on the one that is a rank lower: two breaks:
+
+>>> of_game = row[4 * SUIT_SLOTS + 5 * PILE_SLOTS :]
+>>> of_game[GAME_AT.SPACES] - GAME_ROW.SPACES, of_game[GAME_AT.BREAKS] - GAME_ROW.BREAKS
+(1, 2)
+>>> row[-WASTE_SLOTS:][:3]  # the 7H first: relative rank 12, hearts, so 1 + 4 * 12 + 2
+[51, 33, 10]
 """
 
 from __future__ import annotations
 
+from collections import namedtuple
+from collections.abc import Iterable
 from itertools import accumulate
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -44,48 +68,82 @@ from four_seasons_env.engine.moves import WASTE
 
 _PLACES = 16  # of a card: unseen; in the waste under 0, 1, 2 ... others; in a pile under 0 to 4+
 _IN_WASTE, _IN_PILE = 1, 11
+_WAITS = 13 * _PLACES  # rows of cards by their rank, before those by their wait
 _STOCK_STEP, _STOCKS = 3, 18  # the stock, in steps of three cards
 _ONE = np.uint64(1)
 
 
-def _offsets(*sizes: int) -> list[int]:
-    return list(accumulate(sizes, initial=0))
+class Feature(NamedTuple):
+    """Slots that say one thing about a suit, a pile or the game, and the rows that they name."""
+
+    name: str
+    slots: int
+    classes: int  # rows of the table
+    meaning: str
 
 
-# of a suit: each card's rank and place, each card's wait and place, the stock, the level
-_CARD, _WAIT, _STOCK, _LEVEL, SUIT_ROWS = _offsets(13 * _PLACES, 13 * _PLACES, _STOCKS, 14)
-
-# of a pile: its lowest card, its top card, its height, the top card's wait; of its card with the
-# least wait that and the cards on it; the stock
-_LOWEST, _TOP, _HEIGHT, _TOP_WAIT, _NEXT, _PILE_STOCK, PILE_ROWS = _offsets(
-    13, 13, 8, 14, 14 * 4, _STOCKS
+SUIT = (
+    Feature("STOCK", 1, _STOCKS, "cards in the stock, in steps of three"),
+    Feature("LEVEL", 1, 14, "cards on the foundation"),
+    Feature("CARDS", 2 * 13, 2 * _WAITS, "of each rank not up: its rank and place, wait and place"),
 )
-PILE_FEATURES = 6
+PILE = (  # of a pile that is not a space
+    Feature("LOWEST", 1, 13, "the lowest card"),
+    Feature("TOP", 1, 13, "the top card"),
+    Feature("HEIGHT", 1, 8, "cards, up to 8"),
+    Feature("TOP_WAIT", 1, 14, "the top card's wait"),
+    Feature("NEXT", 1, 14 * 4, "the least wait of a card, and the cards on it, up to 3"),
+    Feature("STOCK", 1, _STOCKS, "cards in the stock, in steps of three"),
+)
+GAME = (
+    Feature("WASTE_TOP", 1, 14, "the waste's top card, or none"),
+    Feature("SPACES", 1, 13, "spaces"),
+    Feature("CARDS_LEFT", 1, 53, "cards in the stock"),
+    Feature("WASTE", 1, 53, "cards in the waste"),
+    Feature("BREAKS", 1, 53, "cards in the waste that lie on another than the one a rank lower"),
+    Feature("CARDS_UP", 1, 53, "cards up"),
+    Feature("WASTE_BLOCKED", 1, 53, "cards in the waste that lie on one with less wait"),
+    Feature("BLOCKED", 1, 26, "cards in piles that lie on one with less wait"),
+    Feature("BURIED", 1, 32, "cards on those that go up next, in steps of two"),
+    Feature("HOSTED", 1, 53, "unseen cards that a pile would take"),
+    Feature("TOPS", 13, 13 * 3, "for each rank, piles with such a top card: 0, 1, more"),
+    Feature("STEPS", 51, 10 * 13, "from each card of the waste to the next, the step in rank"),
+)
 
-# of the game: spaces, cards in the stock, in the waste, breaks in the waste (a card on another than
-# the one below it in rank), the step in rank between neighbours in the waste by depth, its top
-# card, cards up, piles with a top of each rank; cards on one with less wait, in the waste and in
-# piles; cards on those that go up next; unseen cards that a pile would take
-(
-    _SPACES,
-    _CARDS_LEFT,
-    _WASTE,
-    _BREAKS,
-    _STEPS,
-    _WASTE_TOP,
-    _CARDS_UP,
-    _TOPS,
-    _WASTE_BLOCKED,
-    _BLOCKED,
-    _BURIED,
-    _HOSTED,
-    GAME_ROWS,
-) = _offsets(13, 53, 53, 53, 10 * 13, 14, 53, 13 * 3, 53, 26, 32, 53)
+_ROWS = {
+    "suits": ["CARDS", "STOCK", "LEVEL"],
+    "game": [
+        *("SPACES", "CARDS_LEFT", "WASTE", "BREAKS", "STEPS", "WASTE_TOP"),
+        *("CARDS_UP", "TOPS", "WASTE_BLOCKED", "BLOCKED", "BURIED", "HOSTED"),
+    ],
+}
+"""The order of rows in a table where it differs from that of the slots; later features follow."""
 
 
-SUIT_SLOTS = 2 + 2 * 13
-_NOT_STEPS = 1 + 9 + 13
-GAME_SLOTS = _NOT_STEPS + 51
+def _numbers(first: int, sizes: Iterable[tuple[str, int]]) -> Any:
+    """The numbers at which the features of these sizes begin, by name, and the END."""
+    names, lengths = zip(*sizes, strict=True)
+    return namedtuple("Numbers", [*names, "END"])(*accumulate(lengths, initial=first))
+
+
+def _slots(features: tuple[Feature, ...]) -> Any:
+    """The first slot of each feature, counted from 0; END is how many there are."""
+    return _numbers(0, ((each.name, each.slots) for each in features))
+
+
+def _rows(features: tuple[Feature, ...], table: str) -> Any:
+    """The first row of each feature, counted from 1; END is one more than there are."""
+    order = [*_ROWS.get(table, []), *(each.name for each in features)]
+    in_order = sorted(features, key=lambda each: order.index(each.name))
+    return _numbers(1, ((each.name, each.classes) for each in in_order))
+
+
+SUIT_AT, PILE_AT, GAME_AT = _slots(SUIT), _slots(PILE), _slots(GAME)
+SUIT_SLOTS: int = SUIT_AT.END
+PILE_SLOTS: int = PILE_AT.END
+GAME_SLOTS: int = GAME_AT.END
+SUIT_ROW, PILE_ROW, GAME_ROW = _rows(SUIT, "suits"), _rows(PILE, "piles"), _rows(GAME, "game")
+SUIT_ROWS, PILE_ROWS, GAME_ROWS = SUIT_ROW.END - 1, PILE_ROW.END - 1, GAME_ROW.END - 1
 WASTE_SLOTS = 52
 
 _NEAR = 6  # cards apart: 1; fewer than this; more
@@ -97,12 +155,16 @@ TABLES = {"suits": SUIT_ROWS, "piles": PILE_ROWS, "game": GAME_ROWS, "pairs": PA
 
 def row_length(piles: int) -> int:
     """Slots of the observation of a position with this many piles."""
-    return 4 * SUIT_SLOTS + PILE_FEATURES * piles + GAME_SLOTS + WASTE_SLOTS
+    return 4 * SUIT_SLOTS + PILE_SLOTS * piles + GAME_SLOTS + WASTE_SLOTS
 
 
 def pile_count(slots: int) -> int:
-    """How many piles a row with this many slots describes."""
-    return (slots - row_length(0)) // PILE_FEATURES
+    """How many piles a row with this many slots describes.
+
+    >>> pile_count(row_length(5))
+    5
+    """
+    return (slots - row_length(0)) // PILE_SLOTS
 
 
 @jit
@@ -137,10 +199,10 @@ def _depth(above):
 @inlined
 def _add_card(card, rank, wait, place, out):
     """Write the rows of a card to the slots of its suit."""
-    at = (card & 3) * SUIT_SLOTS + 2 + 2 * rank
+    at = (card & 3) * SUIT_SLOTS + SUIT_AT.CARDS + 2 * rank
     # Two rows for one fact: the wait shrinks as the suit's foundation grows, the rank does not.
-    out[at] = 1 + _CARD + rank * _PLACES + place
-    out[at + 1] = 1 + _WAIT + wait * _PLACES + place
+    out[at] = SUIT_ROW.CARDS + rank * _PLACES + place
+    out[at + 1] = SUIT_ROW.CARDS + _WAITS + wait * _PLACES + place
 
 
 @inlined
@@ -156,8 +218,8 @@ def _add_pile(g, rule, pile, stock, at, out):
         Its cards that lie on one with less wait, and the cards on those that go up next.
     """
     card = g.top[pile]
-    out[at + 1] = 1 + _TOP + relative_rank(g, rule, card)
-    out[at + 3] = 1 + _TOP_WAIT + min(_wait(g, rule, card), 13)
+    out[at + PILE_AT.TOP] = PILE_ROW.TOP + relative_rank(g, rule, card)
+    out[at + PILE_AT.TOP_WAIT] = PILE_ROW.TOP_WAIT + min(_wait(g, rule, card), 13)
     above = blocked = buried = least_above = 0
     least = 13  # more than any wait, so the first card replaces it
     lowest = card
@@ -173,10 +235,10 @@ def _add_pile(g, rule, pile, stock, at, out):
             blocked += 1
         lowest, card = card, host
         above += 1
-    out[at] = 1 + _LOWEST + relative_rank(g, rule, lowest)
-    out[at + 2] = 1 + _HEIGHT + min(above - 1, 7)
-    out[at + 4] = 1 + _NEXT + 4 * least + min(least_above, 3)
-    out[at + 5] = 1 + _PILE_STOCK + stock
+    out[at + PILE_AT.LOWEST] = PILE_ROW.LOWEST + relative_rank(g, rule, lowest)
+    out[at + PILE_AT.HEIGHT] = PILE_ROW.HEIGHT + min(above - 1, 7)
+    out[at + PILE_AT.NEXT] = PILE_ROW.NEXT + 4 * least + min(least_above, 3)
+    out[at + PILE_AT.STOCK] = PILE_ROW.STOCK + stock
     return blocked, buried
 
 
@@ -190,13 +252,16 @@ def write_row(g, rule, out):
         out: int16 of shape (`row_length`,).
     """
     out[:] = 0
+    # 1. The suits, all but where their cards lie.
     left = stock_size(g)
     # Each suit and pile has the stock's size among its rows: what its cards are worth depends on
     # how much is still to come, and their rows are summed before the network's first ReLU.
     stock = min(left // _STOCK_STEP, _STOCKS - 1)
     for suit in range(4):
-        out[suit * SUIT_SLOTS] = 1 + _STOCK + stock
-        out[suit * SUIT_SLOTS + 1] = 1 + _LEVEL + g.level[suit]
+        at = suit * SUIT_SLOTS
+        out[at + SUIT_AT.STOCK] = SUIT_ROW.STOCK + stock
+        out[at + SUIT_AT.LEVEL] = SUIT_ROW.LEVEL + g.level[suit]
+    # 2. The piles and their cards.
     spaces = blocked = buried = 0
     at = 4 * SUIT_SLOTS
     takes = np.uint64(0)
@@ -215,14 +280,16 @@ def write_row(g, rule, out):
         more = _add_pile(g, rule, pile, stock, at, out)
         blocked += more[0]
         buried += more[1]
-        at += PILE_FEATURES
+        at += PILE_SLOTS
 
-    game = 4 * SUIT_SLOTS + PILE_FEATURES * rule.piles
-    steps = game + _NOT_STEPS
+    # 3. The waste, from the top down.
+    game = 4 * SUIT_SLOTS + PILE_SLOTS * rule.piles
+    steps = game + GAME_AT.STEPS
     waste = game + GAME_SLOTS
     height = np.int64(g.height[WASTE])
     card = g.top[WASTE]
-    out[game] = 1 + _WASTE_TOP + (13 if card == NO_CARD else relative_rank(g, rule, card))
+    top_class = 13 if card == NO_CARD else relative_rank(g, rule, card)
+    out[game + GAME_AT.WASTE_TOP] = GAME_ROW.WASTE_TOP + top_class
     breaks = waste_blocked = 0
     for above in range(height):
         i = height - 1 - above
@@ -234,29 +301,31 @@ def write_row(g, rule, out):
         if wait == 0:
             buried += above
         host = g.below[card]
-        if i > 0:
+        if i > 0:  # there is a card below, the host
             step = rank - relative_rank(g, rule, host)
             step += 13 if step < 0 else 0
             breaks += step != 1  # one rank higher: the lower card can be packed on it later
             waste_blocked += wait >= _wait(g, rule, host)
-            out[steps + i - 1] = 1 + _STEPS + 13 * depth + step
+            out[steps + i - 1] = GAME_ROW.STEPS + 13 * depth + step
         card = host
 
+    # 4. The unseen cards.
     unseen = stock_cards(g)
     hosted = np.int64(popcount(takes & unseen))
     while unseen:
         card = np.int64(lowest(unseen))
         unseen &= unseen - _ONE
         _add_card(card, relative_rank(g, rule, card), _wait(g, rule, card), 0, out)
-    out[game + 1] = 1 + _SPACES + spaces
-    out[game + 2] = 1 + _CARDS_LEFT + left
-    out[game + 3] = 1 + _WASTE + height
-    out[game + 4] = 1 + _BREAKS + breaks
-    out[game + 5] = 1 + _CARDS_UP + g.cards_up
-    out[game + 6] = 1 + _WASTE_BLOCKED + waste_blocked
-    out[game + 7] = 1 + _BLOCKED + min(blocked, 25)
-    out[game + 8] = 1 + _BURIED + min(buried // 2, 31)
-    out[game + 9] = 1 + _HOSTED + hosted
+    # 5. What was counted on the way.
+    out[game + GAME_AT.SPACES] = GAME_ROW.SPACES + spaces
+    out[game + GAME_AT.CARDS_LEFT] = GAME_ROW.CARDS_LEFT + left
+    out[game + GAME_AT.WASTE] = GAME_ROW.WASTE + height
+    out[game + GAME_AT.BREAKS] = GAME_ROW.BREAKS + breaks
+    out[game + GAME_AT.CARDS_UP] = GAME_ROW.CARDS_UP + g.cards_up
+    out[game + GAME_AT.WASTE_BLOCKED] = GAME_ROW.WASTE_BLOCKED + waste_blocked
+    out[game + GAME_AT.BLOCKED] = GAME_ROW.BLOCKED + min(blocked, 25)
+    out[game + GAME_AT.BURIED] = GAME_ROW.BURIED + min(buried // 2, 31)
+    out[game + GAME_AT.HOSTED] = GAME_ROW.HOSTED + hosted
     for rank in range(13):
         piles_of = np.int64((tops >> np.uint64(2 * rank)) & np.uint64(3))
-        out[game + 10 + rank] = 1 + _TOPS + 3 * rank + piles_of
+        out[game + GAME_AT.TOPS + rank] = GAME_ROW.TOPS + 3 * rank + piles_of

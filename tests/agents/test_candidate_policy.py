@@ -12,7 +12,7 @@ from four_seasons_env.agents import CandidatePolicy, TableEncoder
 from four_seasons_env.agents.network.module import SumRows
 from four_seasons_env.positions.features import (
     GAME_SLOTS,
-    PILE_FEATURES,
+    PILE_SLOTS,
     SUIT_SLOTS,
     TABLES,
     WASTE_SLOTS,
@@ -40,7 +40,7 @@ def plain(rows: torch.Tensor, chosen: torch.Tensor, tables: list[torch.Tensor]) 
     seen = rows.long()[chosen]
     own = seen[:, : 4 * SUIT_SLOTS].reshape(len(chosen), 4, SUIT_SLOTS)
     rest = seen[:, 4 * SUIT_SLOTS : -WASTE_SLOTS]
-    of_piles = rest[:, :-GAME_SLOTS].reshape(len(chosen), -1, PILE_FEATURES)
+    of_piles = rest[:, :-GAME_SLOTS].reshape(len(chosen), -1, PILE_SLOTS)
     pairs = torch.from_numpy(np.array([plain_pairs(each) for each in seen.numpy()])).float()
     return torch.cat(
         (
