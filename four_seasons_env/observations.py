@@ -6,46 +6,73 @@ and N = 4 R cards. Ranks are *relative*: 0 is the base card's rank, 1 is the nex
 foundation takes, and so on up to R - 1. No encoder reads the order of a stock that the player has
 not seen.
 
+The slots are frozen, because saved policies depend on them: `tests/reference/golden/frozen.txt`.
+
 `tops` shows the table without the covered cards. Its length is
 (P + 1)(R + 4) + 4 (R + 1) + P + R + 3, plus R + 4 where a redeal is limited. Spaces, an empty waste
-and unknown cards are all zeros:
+and unknown cards are all zeros. `TopsSlots` has the number of the first slot of each part:
 
-- (P + 1) x (R + 4): for each pile in turn, then for the waste: its top card, as a one-hot relative
-  rank (R) and a one-hot suit (4: C, S, H, D)
-- 4 x (R + 1): for each suit: foundation level 0 to R, one-hot
-- P: height of each pile / N
-- R: base rank (of clubs, where suits differ), one-hot
-- 1: cards left in the stock / N
-- 1: cards in the waste / N
-- 1: redeals left / 2
-- R + 4 if limited: the card that lies face up on the stock, as the piles' top cards
+| part      | slots           | meaning                                                           |
+| --------- | --------------- | ------------------------------------------------------------------ |
+| `top`     | (P + 1) (R + 4) | for each pile in turn, then for the waste: its top card, as a     |
+|           |                 | one-hot relative rank (R) and a one-hot suit (4: C, S, H, D)      |
+| `level`   | 4 (R + 1)       | for each suit: foundation level 0 to R, one-hot                   |
+| `height`  | P               | height of each pile / N                                           |
+| `base`    | R               | base rank (of clubs, where suits differ), one-hot                 |
+| `stock`   | 1               | cards left in the stock / N                                       |
+| `waste`   | 1               | cards in the waste / N                                            |
+| `redeals` | 1               | redeals left / 2                                                  |
+| `face_up` | R + 4           | if limited: the card that lies face up on the stock, as top cards |
 
 `cards` is everything that a player with perfect memory knows: `tops` followed by N x (P + 5) slots,
 for each card in the order of its suit and then its relative rank:
 
-- 1: it is in the stock (before a redeal: unseen)
-- 1: it is on its foundation
-- 1: it is in the waste
-- P: it is in pile 0, 1, ...
-- 1: cards that lie on it / N (piles and waste)
-- 1: cards to be dealt up to and including it / N (stock after a redeal)
+| slots | meaning                                                                  |
+| ----- | ------------------------------------------------------------------------ |
+| 1     | it is in the stock (before a redeal: unseen)                             |
+| 1     | it is on its foundation                                                  |
+| 1     | it is in the waste                                                       |
+| P     | it is in pile 0, 1, ...                                                  |
+| 1     | cards that lie on it / N (piles and waste)                               |
+| 1     | cards to be dealt up to and including it / N (stock after a redeal)      |
 
 `places` says the same in 2 N + 3 bytes, 107 for five piles and a full deck, with the cards in the
 same order. It is for networks that look the numbers up in tables: a place is not a quantity.
-Its slots:
 
-- N: where each card is: 0 in the stock (before a redeal: unseen), 1 on its foundation, 2 in the
-  waste, 3 + p in pile p
-- N: for each card: cards that lie on it (piles and waste), or cards to be dealt up to and including
-  it (stock after a redeal); else 0
-- 1: base rank (of clubs, where suits differ), 0 to R - 1
-- 1: cards left in the stock
-- 1: redeals left
+| slots | meaning                                                                                  |
+| ----- | ---------------------------------------------------------------------------------------- |
+| N     | where each card is: 0 in the stock (before a redeal: unseen), 1 on its foundation, 2 in  |
+|       | the waste, 3 + p in pile p                                                               |
+| N     | for each card: cards that lie on it (piles and waste), or cards to be dealt up to and    |
+|       | including it (stock after a redeal); else 0                                              |
+| 1     | base rank (of clubs, where suits differ), 0 to R - 1                                     |
+| 1     | cards left in the stock                                                                  |
+| 1     | redeals left                                                                             |
+
+A position of four-seasons with base 8, where pile 2 is the 2D with the AC on it:
+
+>>> from four_seasons_env.game import Game
+>>> game = Game(deal=2**32 + 37).after("T0>T2")
+>>> game.bases["D"], game.tableau[2]
+('8D', ['2D', 'AC'])
+
+An ace is six ranks above an eight, and a two seven ranks; the suits are C, S, H, D:
+
+>>> places = observations_of(game.record, game.rules, "places")[0].tolist()
+>>> ace, two = 6, 3 * 13 + 7
+>>> places[ace], places[two]  # both lie in pile 2, which is 3 + 2
+(5, 5)
+>>> places[52 + ace], places[52 + two]  # no card lies on the ace, and one on the two
+(0, 1)
+>>> tops = observations_of(game.record, game.rules, "tops")[0].tolist()
+>>> pile = tops[2 * 17 : 3 * 17]  # 13 ranks and four suits
+>>> pile.index(1), pile[13:]
+(6, [1.0, 0.0, 0.0, 0.0])
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import gymnasium as gym
 import numpy as np
@@ -54,7 +81,7 @@ from numpy.typing import NDArray
 
 from four_seasons_env.arguments import check_choice
 from four_seasons_env.engine.deals import NO_CARD
-from four_seasons_env.engine.jit import by_type, inlined, internal, jit
+from four_seasons_env.engine.jit import by_type, inlined, internal, is_a, jit, merged
 from four_seasons_env.engine.kernel import (
     compile_rules,
     face_up_card,
@@ -69,22 +96,65 @@ VECTORS = ("tops", "cards")
 """The observations that are float32 in [0, 1]."""
 
 OBSERVATIONS = (*VECTORS, "places")
-KINDS = {"tops": None, "cards": 1, "places": True}
-"""The kinds as compiled functions take them: each has a type of its own. Code for the type of None
-leaves out what only the others need, which saves a fifth of the time that a first step takes to
-compile."""
+
+
+class Tops(NamedTuple):
+    """`tops`, for compiled functions: a variant with a type of its own (`engine.jit`)."""
+
+
+class Cards(NamedTuple):
+    """`cards`, likewise."""
+
+
+class Places(NamedTuple):
+    """`places`, likewise."""
+
+
+KINDS = dict(zip(OBSERVATIONS, (Tops(), Cards(), Places()), strict=True))
+"""The observations as compiled functions take them."""
 
 IN_STOCK, IN_FOUNDATION, IN_WASTE, IN_PILES = range(4)
 """Where a card is; pile p is IN_PILES + p."""
 
-_PLACES = types.boolean  # the type of `places` in KINDS
 _OFF = np.uint8(0)
 _MOST_REDEALS = 2
 _HALF = np.float32(1 / _MOST_REDEALS)
 
 
+# --- slots ------------------------------------------------------------------------------------
+
+
+class TopsSlots(NamedTuple):
+    """The first slot of each part of `tops`, and its length; the file's docstring has the parts."""
+
+    top: int
+    level: int
+    height: int
+    base: int
+    stock: int
+    waste: int
+    redeals: int
+    face_up: int
+    end: int
+
+
+@merged
+def _tops_slots(rule):
+    """The slots of a rule set."""
+    level = (rule.piles + 1) * (rule.ranks + 4)  # after the top cards of the piles and the waste
+    height = level + 4 * (rule.ranks + 1)
+    base = height + rule.piles
+    stock = base + rule.ranks
+    face_up = stock + 3
+    end = face_up + rule.ranks + 4 if rule.limited_redeal else face_up
+    return TopsSlots(0, level, height, base, stock, stock + 1, stock + 2, face_up, end)
+
+
 def largest_counts(rules: Rules, observation: str) -> NDArray[np.uint8]:
     """The largest number of each slot, of cards or redeals; 1 for a slot that means yes or no.
+
+    >>> largest_counts(RULES["four-seasons"], "places")[-3:].tolist()  # base, stock, redeals
+    [12, 52, 2]
 
     Raises:
         ValueError: for an unknown observation, with the nearest one.
@@ -94,11 +164,15 @@ def largest_counts(rules: Rules, observation: str) -> NDArray[np.uint8]:
     if observation == "places":
         each = [IN_PILES + piles - 1] * cards + [cards] * cards
         return np.array([*each, ranks - 1, cards, _MOST_REDEALS], np.uint8)
-    tops = [1] * ((piles + 1) * (ranks + 4) + 4 * (ranks + 1))
-    tops += [cards] * piles + [1] * ranks + [cards, cards, _MOST_REDEALS]
-    tops += [1] * (ranks + 4) * rules.limited_redeal
-    of_cards = [*[1] * (piles + 3), cards, cards] * cards
-    return np.array(tops + of_cards * (observation == "cards"), np.uint8)
+    # One-hot slots and the others in `tops`.
+    tops = _tops_slots.py_func(rules)  # type: ignore[attr-defined]
+    largest = np.ones(tops.end, np.uint8)
+    largest[tops.height : tops.base] = cards
+    largest[tops.stock : tops.redeals] = cards
+    largest[tops.redeals] = _MOST_REDEALS
+    # `cards` adds the same slots for each card.
+    of_card = np.array([*[1] * (IN_PILES + piles), cards, cards], np.uint8)
+    return np.append(largest, np.tile(of_card, cards * (observation == "cards")))
 
 
 def observation_length(rules: Rules, observation: str) -> int:
@@ -148,23 +222,18 @@ def _show_card(g, rule, at, card, value, spare, out):
 
 
 @inlined
-def _heights_at(rule):
-    """The first of the slots for pile heights."""
-    return (rule.piles + 1) * (rule.ranks + 4) + 4 * (rule.ranks + 1)
-
-
-@inlined
 def _refresh_place(g, rule, place, shown, out):
     """Update top card and height of a pile, or of the waste.
 
     There is no branch on the cards: for no card, the values go to the slot of the height, which is
     written last.
     """
-    piles = rule.piles
+    slots = _tops_slots(rule)
     is_waste = place == WASTE
-    at = (piles if is_waste else place) * (rule.ranks + 4)
-    height_at = _heights_at(rule) + (piles + rule.ranks + 1 if is_waste else place)
+    at = slots.top + (rule.piles if is_waste else place) * (rule.ranks + 4)
+    height_at = slots.waste if is_waste else slots.height + place
     card = g.top[place]
+    # The card that has left is taken off, then the one that lies there now is put on.
     _show_card(g, rule, at, shown.top[place], _OFF, height_at, out)
     _show_card(g, rule, at, card, _on(out), height_at, out)
     shown.top[place] = card
@@ -174,7 +243,7 @@ def _refresh_place(g, rule, place, shown, out):
 @inlined
 def _refresh_level(g, rule, suit, shown, out):
     """Update a suit's foundation level."""
-    at = (rule.piles + 1) * (rule.ranks + 4) + suit * (rule.ranks + 1)
+    at = _tops_slots(rule).level + suit * (rule.ranks + 1)
     out[at + shown.level[suit]] = _OFF
     out[at + g.level[suit]] = _on(out)
     shown.level[suit] = g.level[suit]
@@ -183,7 +252,7 @@ def _refresh_level(g, rule, suit, shown, out):
 @inlined
 def _refresh_stock(g, rule, out):
     """Update the number of cards left in the stock."""
-    out[_heights_at(rule) + rule.piles + rule.ranks] = _share(out, stock_size(g), rule.share)
+    out[_tops_slots(rule).stock] = _share(out, stock_size(g), rule.share)
 
 
 @internal
@@ -195,20 +264,13 @@ def _refresh_tops(g, rule, shown, out):
     for suit in range(4):
         _refresh_level(g, rule, suit, shown, out)
     _refresh_stock(g, rule, out)
-    at = _heights_at(rule) + rule.piles + rule.ranks + 2
-    out[at] = _share(out, g.redeals, _HALF)
+    slots = _tops_slots(rule)
+    out[slots.redeals] = _share(out, g.redeals, _HALF)
     if rule.limited_redeal:
         card = face_up_card(g, rule)
-        out[at + 1 : _tops_end(rule)] = _OFF
+        out[slots.face_up : slots.end] = _OFF
         if card != NO_CARD:
-            _show_card(g, rule, at + 1, card, _on(out), at + 1, out)
-
-
-@inlined
-def _tops_end(rule):
-    """How many `tops` slots there are."""
-    end = _heights_at(rule) + rule.piles + rule.ranks + 3
-    return end + rule.ranks + 4 if rule.limited_redeal else end
+            _show_card(g, rule, slots.face_up, card, _on(out), slots.face_up, out)
 
 
 @inlined
@@ -227,13 +289,14 @@ def _write_card(g, rule, kind, card, where, count, out):
 
     The count is of the cards that lie on it or, in a known stock, are dealt up to and including it.
     """
-    return _write_in_places if kind == _PLACES else _write_in_vector
+    return _write_in_places if is_a(kind, Places) else _write_in_vector
 
 
 def _write_in_vector(g, rule, kind, card, where, count, out):
     row = _card_row(g, rule, card, out)
     row[where] = _on(out)
-    row[rule.piles + (4 if where == IN_STOCK else 3)] = _share(out, count, rule.share)
+    lying = IN_PILES + rule.piles  # the slot for cards that lie on it; the next is for the deal
+    row[lying + 1 if where == IN_STOCK else lying] = _share(out, count, rule.share)
 
 
 def _write_in_places(g, rule, kind, card, where, count, out):
@@ -257,13 +320,16 @@ def _write_place(g, rule, kind, place, out):
 @internal
 def _write_cards(g, rule, kind, out):
     """Write the slots of every card."""
+    # 1. Piles and waste.
     for pile in range(rule.piles):
         _write_place(g, rule, kind, pile, out)
     _write_place(g, rule, kind, WASTE, out)
+    # 2. Foundations, whose cards are the ranks from the base up.
     for suit in range(4):
         for level in range(g.level[suit]):
             rank = (g.base[suit] + level) % rule.ranks
             _write_card(g, rule, kind, 4 * rank + suit, IN_FOUNDATION, 0, out)
+    # 3. The stock. Its order shows only where the player knows it.
     known = stock_is_known(g, rule)
     for i in range(stock_size(g)):
         _write_card(g, rule, kind, g.deck[g.dealt + i], IN_STOCK, i + 1 if known else 0, out)
@@ -285,13 +351,35 @@ def _refresh_cards(g, rule, kind, source, target, put_up, out):
 
 
 @by_type
+def _add_cards(g, rule, kind, out):
+    """Write what `cards` adds to `tops`."""
+    if is_a(kind, Tops):
+        return lambda g, rule, kind, out: None
+    return lambda g, rule, kind, out: _write_cards(g, rule, kind, out[_tops_slots(rule).end :])
+
+
+@by_type
+def _update_cards(g, rule, kind, source, target, put_up, out):
+    """`_refresh_cards` of what `cards` adds to `tops`."""
+    return _update_nothing if is_a(kind, Tops) else _update_added_cards
+
+
+def _update_nothing(g, rule, kind, source, target, put_up, out):
+    pass
+
+
+def _update_added_cards(g, rule, kind, source, target, put_up, out):
+    _refresh_cards(g, rule, kind, source, target, put_up, out[_tops_slots(rule).end :])
+
+
+@by_type
 def refresh(g, rule, kind, shown, out, move):
     """Update a row that `encode` has written, after a move of the same game.
 
     Reads only the places that the move has touched. Reads all places if the rules may have moved
     more cards than the player, or if the order of the stock is known.
     """
-    return _refresh_places if kind == _PLACES else _refresh_vector
+    return _refresh_places if is_a(kind, Places) else _refresh_vector
 
 
 @inlined
@@ -315,6 +403,7 @@ def _refresh_places(g, rule, kind, shown, out, move):
     if _may_touch_all(g, rule, target):
         encode(g, rule, kind, shown, out)
         return
+    # A run has more than one card, so all cards of both places may have changed.
     if rule.runs:
         moved = shown.top[source] if source <= WASTE else NO_CARD
         _refresh_cards(g, rule, kind, source, target, moved, out)
@@ -345,6 +434,7 @@ def _move_card(g, rule, shown, out, source, target):
 @inlined
 def _change_lying(out, left, to, cards):
     """One card fewer lies on the cards of a place, and one more on those of another."""
+    # All cards are examined, not those of the two places: the compiler compares several at once.
     where, lying = out[:cards], out[cards : 2 * cards]
     for k in range(cards):
         lying[k] = lying[k] - np.uint8(where[k] == left) + np.uint8(where[k] == to)
@@ -353,11 +443,12 @@ def _change_lying(out, left, to, cards):
 def _refresh_vector(g, rule, kind, shown, out, move):
     source = rule.source[move]
     target = rule.target[move]
+    # 1. Everything, after a move that may have touched everything.
     if _may_touch_all(g, rule, target):
         _refresh_tops(g, rule, shown, out)
-        if kind is not None:
-            _write_cards(g, rule, kind, out[_tops_end(rule) :])
+        _add_cards(g, rule, kind, out)
         return
+    # 2. Where the card came from. `shown` still has the table as it was before the move.
     moved = shown.top[source] if source <= WASTE else NO_CARD
     if source == STOCK:
         _refresh_stock(g, rule, out)
@@ -365,12 +456,12 @@ def _refresh_vector(g, rule, kind, shown, out, move):
         _refresh_level(g, rule, source - FOUNDATION, shown, out)
     else:
         _refresh_place(g, rule, source, shown, out)
+    # 3. Where it went.
     if target == FOUNDATION:
         _refresh_level(g, rule, moved & 3, shown, out)
     else:
         _refresh_place(g, rule, target, shown, out)
-    if kind is not None:
-        _refresh_cards(g, rule, kind, source, target, moved, out[_tops_end(rule) :])
+    _update_cards(g, rule, kind, source, target, moved, out)
 
 
 @by_type
@@ -379,7 +470,7 @@ def encode(g, rule, kind, shown, out):
 
     ``shown``, a SHOWN record, is written too: `refresh` needs it.
     """
-    return _encode_places if kind == _PLACES else _encode_vector
+    return _encode_places if is_a(kind, Places) else _encode_vector
 
 
 def _encode_places(g, rule, kind, shown, out):
@@ -392,13 +483,13 @@ def _encode_places(g, rule, kind, shown, out):
 
 
 def _encode_vector(g, rule, kind, shown, out):
+    # From nothing: all slots off, and `shown` says that no card and no level is shown.
     out[:] = _OFF
     shown.top[:] = NO_CARD
     shown.level[:] = 0
     _refresh_tops(g, rule, shown, out)
-    out[_heights_at(rule) + rule.piles + g.base[0]] = _on(out)
-    if kind is not None:
-        _write_cards(g, rule, kind, out[_tops_end(rule) :])
+    out[_tops_slots(rule).base + g.base[0]] = _on(out)
+    _add_cards(g, rule, kind, out)
 
 
 @jit
@@ -417,6 +508,9 @@ def encode_all(games, rules, kind, shown, out):
 
 def observations_of(games: NDArray[Any], rules: Rules, observation: str) -> NDArray[Any]:
     """What a player sees of each position of a GAME array of shape (n,).
+
+    >>> observations_of(game.record, game.rules, "tops").shape
+    (1, 179)
 
     Returns:
         What an environment gives at these positions: float32 or, for `places`, uint8 (n, length).

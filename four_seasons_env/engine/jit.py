@@ -1,5 +1,32 @@
 """Compile functions with Numba, and cache the machine code on disk.
 
+Which decorator a compiled function takes:
+
+| decorator   | called from      | machine code                  | cost                          |
+| ----------- | -----------------| ----------------------------- | ----------------------------- |
+| `jit`       | Python, compiled | cached; one for each constant | a wrapper for Python          |
+| `internal`  | compiled         | cached; one for each type     | a call, with its arguments    |
+| `inlined`   | compiled         | in each caller, by LLVM       | compiled again in each caller |
+| `merged`    | Python, compiled | in each caller, by Numba      | compiled again in each caller |
+| `by_type`   | compiled         | in each caller, by its types  | a function for each variant   |
+| `intrinsic` | compiled         | an instruction (`bits`)       | written in LLVM's terms       |
+
+Take `jit` for what Python calls, `internal` for what only compiled code calls. The others are for
+functions where a measurement asks for them: `inlined` in the inner loops of a step, where constants
+shape the code; `merged` for a function with one caller, or with tuples of many arrays; `by_type`
+where one variant of a game needs less code than another.
+
+Two rules follow from the cost of a compilation:
+
+- *A variant has a type of its own.* A first step compiles for seven seconds or more. Code for the
+  observation `tops` leaves out what only `cards` needs, which saves a fifth of that. A number that
+  names the observation could not do that: all of the code would be compiled. So a variant that is
+  known when an environment is made is an instance of a NamedTuple class, often an empty one, such
+  as `observations.Tops`. `by_type` chooses the function by the class (`is_a`).
+- *A number that varies is no constant.* A compiled caller that passes a constant of its module to a
+  `jit` function compiles that function for this constant alone. `numbers` makes constants that
+  are taken as values.
+
 Cached code is compiled again if its file has changed, or a file that it imports at the top level
 (`module_digest`). A `Bundle` passes many arrays to a compiled function at the cost of one.
 
@@ -29,6 +56,7 @@ from pathlib import Path
 from typing import Any
 
 import numba
+import numpy as np
 from numba import types
 from numba.core.caching import FunctionCache
 from numba.core.compiler import Compiler
@@ -224,6 +252,8 @@ def _type_of(function: _Internal, _: Any) -> Any:
 def by_type(choose: Callable[..., Any]) -> Callable[..., Any]:
     """An `inlined` function whose code depends on the types of its arguments.
 
+    This is the one way in which a type chooses the code; the file's docstring says why.
+
     Args:
         choose: takes Numba's types of the arguments, and returns the function for them, which has
             parameters of the same names.
@@ -236,6 +266,23 @@ def by_type(choose: Callable[..., Any]) -> Callable[..., Any]:
     options: Any = {**_OPTIONS, "no_cpython_wrapper": True, "forceinline": True}
     overload(function, jit_options=options)(choose)
     return function
+
+
+def is_a(kind: Any, variant: type) -> bool:
+    """Whether Numba's type of an argument is that of the instances of a NamedTuple class."""
+    return getattr(kind, "instance_class", None) is variant
+
+
+def numbers(count: int) -> tuple[Any, ...]:
+    """The numbers 0 to count - 1, which compiled code takes as values and not as constants.
+
+    >>> UNTIL_HIDDEN, UNTIL_PROGRESS = numbers(2)
+    >>> int(UNTIL_PROGRESS)
+    1
+
+    To Numba, an int of a module is a type of its own, and a NumPy scalar is any int64.
+    """
+    return tuple(np.arange(count))
 
 
 @functools.cache
@@ -335,7 +382,7 @@ class BundleType(types.StructRef):
 
 
 class Bundle(_TypedProxy):
-    """Three NamedTuples for compiled functions: the fields ``buffers``, ``settings``, ``scratch``.
+    """Five NamedTuples for compiled functions, as `make_bundle` takes them.
 
     It is passed as one reference. At each call, Numba checks the type of each argument, and of each
     element of a tuple, and unpacks it. For the arrays of a batch that takes longer than the steps
@@ -348,22 +395,24 @@ class Bundle(_TypedProxy):
     __slots__ = ()
 
 
-structref.define_proxy(Bundle, BundleType, ["buffers", "settings", "scratch"])
+structref.define_proxy(Bundle, BundleType, ["contract", "shared", "settings", "buffers", "scratch"])
 
 
 @jit
-def _bundle_of(buffers, settings, scratch):
+def _bundle_of(contract, shared, settings, buffers, scratch):
     """See `make_bundle`."""
-    return Bundle(buffers, settings, scratch)  # type: ignore[no-untyped-call]
+    return Bundle(contract, shared, settings, buffers, scratch)  # type: ignore[no-untyped-call]
 
 
-def make_bundle(buffers: Any, settings: Any, scratch: Any = ()) -> Bundle:
+def make_bundle(contract: Any, shared: Any, settings: Any, buffers: Any, scratch: Any) -> Bundle:
     """A bundle of these NamedTuples.
 
     Args:
-        buffers: arrays that are written into.
-        settings: values that do not change.
+        contract: values that do not change, and that every environment has.
+        shared: arrays that are written into, and that every environment has.
+        settings: values that do not change, of this kind of environment.
+        buffers: arrays that are written into, of this kind of environment.
         scratch: arrays whose content is not needed after a call; () for none.
     """
-    bundle: Bundle = _typed(_bundle_of(buffers, settings, scratch))
+    bundle: Bundle = _typed(_bundle_of(contract, shared, settings, buffers, scratch))
     return bundle

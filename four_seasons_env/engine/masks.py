@@ -3,27 +3,47 @@
 Most moves can be undone, so a player can go round in circles. A run of moves begins with the
 opening, and after each move that cannot be undone: one that moves a card from the stock or the
 waste, or that puts a card on a foundation, unless the rules let it come back. `NO_REPEATS` leaves
-out the moves back to a position of the present run. This loses no win, because a shortest way to it
-repeats nothing. It is not a rule of the game: `kernel.legal` has the rules.
+out the moves back to a position of the present run. No win is lost: a shortest winning line never
+visits a position twice. It is not a rule of the game: `kernel.legal` has the rules.
+
+A run in four-seasons, where the ace of clubs goes from a space to one two and on to the other.
+`key` is the hash of the position before the first move, and `LINK` has a random number for each
+card and the card under it (Zobrist hashing, `hashing`):
+
+    move    the piles behind it                                 hash of the position
+    before  T0: AC  T1: QH  T2: 2D     T3: QS  T4: 2H           key
+    T0>T2   T0: --  T1: QH  T2: 2D AC  T3: QS  T4: 2H           key - LINK[AC, 52] + LINK[AC, 2D]
+    T2>T4   T0: --  T1: QH  T2: 2D     T3: QS  T4: 2H AC        key - LINK[AC, 52] + LINK[AC, 2H]
+
+Both ways on from there return: T4>T2 has the hash of the second line, T4>T0 that of the first.
+
+>>> from four_seasons_env.engine.moves import all_moves, find_move
+>>> from four_seasons_env.game import Game
+>>> start = Game(deal=2**32 + 37)
+>>> for _ in range(3):
+...     start.play("deal")
+>>> moves = [find_move(start.rules, text) for text in ("T0>T2", "T2>T4")]
+>>> mask = mask_after(start.record, start.rules, moves)
+>>> [move for move in all_moves(start.rules) if mask[move.number]]
+[deal, W>T0]
 
 The positions of a run differ only in their piles, and in their foundations where cards come back.
-So only these are hashed, from the first one on (`hashing.key_change`). A new run begins with a new
-hash, so the hashes that earlier runs have left in memory are met no more, and nobody clears them.
+So only these are hashed, from the first one on (`hashing.key_change`). Each run starts from a fresh
+hash, so entries that earlier runs have left can never match and need not be cleared.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-from numba import types
 from numpy.typing import NDArray
 
 from four_seasons_env.engine.bits import next_move
 from four_seasons_env.engine.deals import GAMMA, NO_CARD
 from four_seasons_env.engine.hashing import LINK, key_change
-from four_seasons_env.engine.jit import by_type, inlined, internal, jit
+from four_seasons_env.engine.jit import by_type, inlined, internal, is_a, jit
 from four_seasons_env.engine.kernel import AUTO_WASTE, compile_rules, legal, new_masks, play
 from four_seasons_env.engine.moves import FOUNDATION, STOCK, WASTE, Move
 from four_seasons_env.rules import Rules
@@ -39,73 +59,97 @@ _BLOCK = 8  # hashes in 64 bytes, a line of the processor's cache
 _ONE = np.uint64(1)
 
 
-def new_seen(count: int, mask: int) -> NDArray[Any]:
-    """Room for the positions of the runs of ``count`` games, uint64 of shape (blocks, count, 8).
+class History(NamedTuple):
+    """The present run of each of n games, for `NO_REPEATS`."""
 
-    Most runs are short, so the first positions of all games lie together. For other masks than
-    NO_REPEATS, an array of another dtype: code for that type leaves out what only NO_REPEATS needs,
-    which takes a second to compile.
-    """
-    return np.zeros((1, count, _BLOCK), np.uint64 if mask == NO_REPEATS else "b1")
-
-
-def with_room(runs: NDArray[Any], seen: NDArray[Any]) -> NDArray[Any]:
-    """The same positions; with twice the room if the longest run fills more than half of it."""
-    if 2 * runs["length"].max(initial=0) <= _BLOCK * len(seen):
-        return seen
-    return np.concatenate([seen, np.zeros_like(seen)])
+    runs: NDArray[np.void]  # RUN (n,)
+    # uint64 (blocks, n, 8), hashes of each run's positions. Most runs are short, so the first
+    # positions of all games lie together.
+    seen: NDArray[np.uint64]
 
 
-@jit
-def start_run(i, runs, seen):
-    """Begin a run at a game's position."""
-    run = runs[i]
-    run.key += GAMMA  # so no hash that an earlier run has left in `seen` is met again
-    run.moved = 0
-    run.length = 1
-    seen[0, i, 0] = run.key
+class NoHistory(NamedTuple):
+    """The history for other masks, whose code leaves out what only `NO_REPEATS` needs."""
+
+
+def new_history(count: int, mask: int) -> History | NoHistory:
+    """The history of ``count`` games at the beginning of a run, as a mask needs it."""
+    if mask != NO_REPEATS:
+        return NoHistory()
+    runs = np.zeros(count, RUN)
+    runs["length"] = 1
+    return History(runs, np.zeros((1, count, _BLOCK), np.uint64))
+
+
+def with_room(history: History) -> History:
+    """The same history; with twice the room if the longest run fills more than half of it."""
+    seen = history.seen
+    if 2 * history.runs["length"].max(initial=0) <= _BLOCK * len(seen):
+        return history
+    return history._replace(seen=np.concatenate([seen, np.zeros_like(seen)]))
 
 
 @by_type
-def write_mask(g, rule, mask, i, runs, seen, words):
+def start_run(i, history):
+    """Begin a run at a game's position."""
+    return _start_no_run if is_a(history, NoHistory) else _start_run
+
+
+def _start_no_run(i, history):
+    pass
+
+
+def _start_run(i, history):
+    run = history.runs[i]
+    run.key += GAMMA  # a fresh hash, see the file's docstring
+    run.moved = 0
+    run.length = 1
+    history.seen[0, i, 0] = run.key
+
+
+@by_type
+def write_mask(g, rule, mask, i, history, words):
     """Write the moves that a game may play (`new_masks`); returns False when it is over.
 
     Args:
         g: the position.
         rule: the rule set.
         mask: LEGAL, DISTINCT or NO_REPEATS.
-        i: row of the game in ``runs`` and ``seen``.
-        runs: RUN (n,).
-        seen: (blocks, n, 8), the hashes of each run's positions.
+        i: the game's row in ``history``.
+        history: `History`, or `NoHistory` for LEGAL and DISTINCT.
         words: a row of `new_masks`.
 
     Returns:
         False when the game is over: won, or without a move but those that rename spaces, or with
         NO_REPEATS without a move to a new position.
     """
-    return _write_mask if seen.dtype == types.bool_ else _write_mask_without_repeats
+    return _write_mask if is_a(history, NoHistory) else _write_mask_without_repeats
 
 
-def _write_mask(g, rule, mask, i, runs, seen, words):
+def _write_mask(g, rule, mask, i, history, words):
     return legal(g, rule, mask != LEGAL, words)
 
 
-def _write_mask_without_repeats(g, rule, mask, i, runs, seen, words):
+def _write_mask_without_repeats(g, rule, mask, i, history, words):
     if not legal(g, rule, True, words):
         return False
-    run = runs[i]
+    run = history.runs[i]
     if run.length == 1:  # a new run: there is nothing to return to
         return True
     if _moves_single_cards(rule):
-        _forbid_top_cards(g, rule, run, i, seen, words)
+        _forbid_top_cards(g, rule, run, i, history.seen, words)
     else:
-        _forbid(g, rule, run, i, seen, words)
+        _forbid(g, rule, run, i, history.seen, words)
     return next_move(words, -1) >= 0
 
 
 @internal
 def _forbid(g, rule, run, i, seen, words):
-    """Remove the moves back to positions of game i's run."""
+    """Remove the moves back to positions of game i's run.
+
+    For rule sets in which more than one card may move: it plays no move, but computes the hash that
+    each would lead to.
+    """
     move = next_move(words, -1)
     while move >= 0:
         if _may_be_undone(rule, move) and _returns(g, rule, move, run, i, seen):
@@ -124,22 +168,24 @@ def _forbid_top_cards(g, rule, run, i, seen, words):
         card = g.top[source]
         # A card that the run has not moved lies where it lies in all positions of the run.
         if (run.moved >> np.uint64(card)) & _ONE:
+            # In the worked run, T4>T0 and T4>T2: the link of the ace is taken out once, and put
+            # back for each pile that it could go to.
             without = run.key - LINK[card, g.below[card]]
             for k in range(rule.piles - 1):
                 key = without + LINK[card, g.top[k + (k >= source)]]
-                found = np.uint64(_is_seen(key, run, i, seen))
-                words[(move + k) >> 3] &= ~(found << np.uint64(8 * ((move + k) & 7)))
+                returns = np.uint64(_is_seen(key, run, i, seen))
+                words[(move + k) >> 3] &= ~(returns << np.uint64(8 * ((move + k) & 7)))
         move += rule.piles - 1
 
 
 @inlined
 def _is_seen(key, run, i, seen):
     """Whether a hash is that of a position of the run."""
-    found = False
+    is_seen = False
     for block in range((run.length + _BLOCK - 1) // _BLOCK):
         for k in range(_BLOCK):  # no early end: so the compiler compares several at once
-            found |= seen[block, i, k] == key
-    return found
+            is_seen |= seen[block, i, k] == key
+    return is_seen
 
 
 @inlined
@@ -164,22 +210,23 @@ def _returns(g, rule, move, run, i, seen):
 
 
 @by_type
-def play_on(g, rule, move, i, runs, seen):
+def play_on(g, rule, move, i, history):
     """`kernel.play`, and enter the position into the game's run, or begin a new run.
 
-    There must be room for a position more.
+    There must be room for one more position (`with_room`).
     """
-    return _play if seen.dtype == types.bool_ else _play_on
+    return _play if is_a(history, NoHistory) else _play_in_run
 
 
-def _play(g, rule, move, i, runs, seen):
+def _play(g, rule, move, i, history):
     play(g, rule, move)
 
 
-def _play_on(g, rule, move, i, runs, seen):
-    run = runs[i]
-    goes_on = _may_be_undone(rule, move)
+def _play_in_run(g, rule, move, i, history):
+    run = history.runs[i]
+    same_run = _may_be_undone(rule, move)
     change, card = np.uint64(0), np.uint8(0)
+    # 1. Play the move, and find out how it changes the hash: before it, the card is in its place.
     if _moves_single_cards(rule):
         # Computed for every move, also where it is not used: a branch would cost more.
         source, target = min(rule.source[move], WASTE), min(rule.target[move], WASTE)
@@ -187,16 +234,18 @@ def _play_on(g, rule, move, i, runs, seen):
         change = LINK[card, g.top[target]] - LINK[card, g.below[min(card, NO_CARD - 1)]]
         play(g, rule, move)
     else:
-        if goes_on:
+        if same_run:
             change, card = key_change(g, rule, move)
         dealt, waste = g.dealt, g.height[WASTE]
         play(g, rule, move)
-        goes_on = goes_on and g.dealt == dealt and g.height[WASTE] == waste
-    length = run.length if goes_on else 0
-    run.key += change if goes_on else GAMMA
-    run.moved = run.moved | (_ONE << np.uint64(card)) if goes_on else np.uint64(0)
+        # A card that was turned automatically cannot be turned back.
+        same_run = same_run and g.dealt == dealt and g.height[WASTE] == waste
+    # 2. Enter the position into the run, or begin a run with it.
+    length = run.length if same_run else 0
+    run.key += change if same_run else GAMMA
+    run.moved = run.moved | (_ONE << np.uint64(card)) if same_run else np.uint64(0)
     run.length = length + 1
-    seen[length // _BLOCK, i, length % _BLOCK] = run.key
+    history.seen[length // _BLOCK, i, length % _BLOCK] = run.key
 
 
 @inlined
@@ -208,6 +257,12 @@ def _moves_single_cards(rule):
 class MaskedGames:
     """Games that are played in lockstep outside an environment, with the masks of one.
 
+    >>> from four_seasons_env.game import Game
+    >>> rules = RULES["four-seasons"]
+    >>> playing = MaskedGames(Game(rules, deal=17).record, rules, "no_repeats")
+    >>> masks, continues = playing.masks(np.array([0]))
+    >>> playing.play(np.array([0]), masks.argmax(axis=1))  # the first legal move of game 0
+
     Args:
         games: GAME array of shape (n,), the positions; played in place.
         rules: the rule set.
@@ -217,23 +272,20 @@ class MaskedGames:
     def __init__(self, games: NDArray[Any], rules: Rules, mask: str) -> None:
         self.games = games
         self._rules, self._rule, self._mask = rules, compile_rules(rules), MASKS.index(mask)
-        self._runs = np.zeros(len(games), RUN)
-        self._runs["length"] = 1
-        self._seen = new_seen(len(games), self._mask)
+        self._history = new_history(len(games), self._mask)
 
     def masks(self, rows: NDArray[np.int64]) -> tuple[NDArray[np.int8], NDArray[np.bool_]]:
         """The masks of some games, int8 of shape (m, A), and which of them continue."""
         words, masks = new_masks(len(rows), self._rules)
-        goes_on = np.zeros(len(rows), np.bool_)
-        _write_masks(
-            self.games, self._rule, self._mask, rows, self._runs, self._seen, words, goes_on
-        )
-        return masks, goes_on
+        continues = np.zeros(len(rows), np.bool_)
+        _write_masks(self.games, self._rule, self._mask, rows, self._history, words, continues)
+        return masks, continues
 
     def play(self, rows: NDArray[np.int64], moves: NDArray[np.int64]) -> None:
         """Play a legal move in each of some games; both int64 of shape (m,)."""
-        self._seen = with_room(self._runs, self._seen)
-        _play_all(self.games, self._rule, moves, rows, self._runs, self._seen)
+        if isinstance(self._history, History):
+            self._history = with_room(self._history)
+        _play_all(self.games, self._rule, moves, rows, self._history)
 
 
 def mask_after(start: NDArray[Any], rules: Rules, moves: Iterable[Move]) -> NDArray[np.int8]:
@@ -246,15 +298,15 @@ def mask_after(start: NDArray[Any], rules: Rules, moves: Iterable[Move]) -> NDAr
 
 
 @jit
-def _write_masks(games, rules, mask, rows, runs, seen, words, goes_on):
+def _write_masks(games, rules, mask, rows, history, words, continues):
     """`write_mask` for each game of ``rows``."""
     for k in range(len(rows)):
         i = rows[k]
-        goes_on[k] = write_mask(games[i], rules[0], mask, i, runs, seen, words[k])
+        continues[k] = write_mask(games[i], rules[0], mask, i, history, words[k])
 
 
 @jit
-def _play_all(games, rules, moves, rows, runs, seen):
+def _play_all(games, rules, moves, rows, history):
     """`play_on` for each game of ``rows``."""
     for k in range(len(rows)):
-        play_on(games[rows[k]], rules[0], moves[k], rows[k], runs, seen)
+        play_on(games[rows[k]], rules[0], moves[k], rows[k], history)

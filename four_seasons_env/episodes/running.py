@@ -2,6 +2,15 @@
 
 Each environment has a batch, which seeds, resets and steps its games. The environment returns what
 the batch leaves in its buffers. The actions of a `Batch` are moves.
+
+A step, from `GameEnv.step` or `GameVectorEnv.step`:
+
+1. `RunningGames.step` calls the compiled `advance` (`stepping`), in each thread for its games.
+2. `advance` plays the actions (`kernel.play`), and writes masks (`engine.masks`), observations
+   (`observations.refresh`), rewards (`rewards.reward_of`) and ends, in place.
+3. It begins the next episode where one has ended, as the autoreset mode says.
+4. A custom reward is called here, once for all games, and the episodes begin after it.
+5. The environment copies what it returns from the arrays.
 """
 
 from __future__ import annotations
@@ -20,7 +29,7 @@ from four_seasons_env.arguments import check_number
 from four_seasons_env.engine.deals import new_streams
 from four_seasons_env.engine.jit import announce, make_bundle
 from four_seasons_env.engine.kernel import GAME, compile_rules, new_masks
-from four_seasons_env.engine.masks import MASKS, NO_REPEATS, RUN, new_seen, with_room
+from four_seasons_env.engine.masks import MASKS, History, new_history, with_room
 from four_seasons_env.engine.moves import all_moves
 from four_seasons_env.engine.threads import Threads, cores
 from four_seasons_env.episodes import stepping
@@ -40,11 +49,13 @@ from four_seasons_env.observations import (
     observation_space,
     show_all,
 )
-from four_seasons_env.rewards import ILLEGAL_PENALTY, check_reward, earn
+from four_seasons_env.rewards import ILLEGAL_PENALTY, RewardFunction, check_reward, earn
 from four_seasons_env.rules import get_rules
 
 _LARGE = 2**19
 """Bytes of an array that is worth a map of its own."""
+
+_NO_ACTIONS = np.zeros(0, np.int64)
 
 
 class RunningGames(abc.ABC):
@@ -63,13 +74,13 @@ class RunningGames(abc.ABC):
         settings: the arguments of the environment.
     """
 
-    # What a subclass adds. Its constructor ends with `_share_buffers`.
+    # What a subclass adds. Its constructor ends with `_share`.
     _compiled: Any
-    """The module with `step_all`."""
+    """The module with `advance`."""
     _settings: Any
-    """A NamedTuple of the settings, as compiled functions take them."""
+    """A NamedTuple of the settings of its kind, as compiled functions take them."""
     _buffers: Any
-    """A NamedTuple of the arrays that compiled functions write into."""
+    """A NamedTuple of the arrays of its kind that compiled functions write into."""
     masks: NDArray[np.int8]
     observations: NDArray[Any]
 
@@ -82,7 +93,7 @@ class RunningGames(abc.ABC):
         self.max_moves = int(min(settings.max_moves, steps))
         self._autoreset = AUTORESET[check_autoreset_mode(settings.autoreset_mode)]
         self._threads = Threads(self._share_games(settings.num_threads, count))
-        announce(self._compiled.step_all)
+        announce(self._compiled.advance)
         self.games = np.zeros(count, GAME)
         self.episodes = np.zeros(count, stepping.EPISODE)
         self.rewards = np.zeros(count)
@@ -96,6 +107,14 @@ class RunningGames(abc.ABC):
         self._choices = as_deals(settings.deals, settings.allow_test_deals)
         # The buffers hold the deals: a copy neither sends them twice nor checks them again.
         self.settings = replace(settings, deals=None)
+        self._contract = stepping.Contract(
+            rules=self.rule,
+            reward=check_reward(settings.reward),
+            penalty=ILLEGAL_PENALTY,
+            max_moves=self.max_moves,
+            autoreset=self._autoreset,
+            strict=settings.illegal == "raise",
+        )
 
     _least = 2048
     """Games that are worth a thread."""
@@ -122,7 +141,8 @@ class RunningGames(abc.ABC):
         Raises:
             ValueError: see `settings.as_deals`.
         """
-        self._replace(choices=as_deals(deals, self.settings.allow_test_deals))
+        choices = as_deals(deals, self.settings.allow_test_deals)
+        self._bundle(self._shared._replace(choices=choices), self._buffers)
 
     def reset(
         self, asked: NDArray[Any] | None = None, chosen: NDArray[np.bool_] | None = None
@@ -138,11 +158,9 @@ class RunningGames(abc.ABC):
         chosen = self._all if chosen is None else chosen
         self.started = True
         self.done[chosen] = False  # else the first step would be refused, or would deal again
-        if asked is None:
-            self._write(chosen, stepping.DEAL)
-        else:
+        if asked is not None:
             self.games[chosen] = asked[chosen]
-            self._write(chosen, stepping.BEGIN)
+        self._begin(chosen, stepping.NEXT_DEAL if asked is None else stepping.GIVEN)
 
     def check_started(self) -> None:
         """Check that there has been a reset.
@@ -153,19 +171,20 @@ class RunningGames(abc.ABC):
         if not self.started:
             raise gym.error.ResetNeeded("no episode has been started: call reset() first")
 
-    def _write(self, chosen: NDArray[np.bool_], why: int) -> None:
-        """Write masks and observations of the chosen games; see `stepping.step_all`."""
-        self._call(why, chosen.astype(np.int64), self.observations)
+    def _begin(self, chosen: NDArray[np.bool_], source: int) -> None:
+        """Begin an episode in each chosen game; ``source`` is one of those of `stepping`."""
+        self._shared.begins[:] = chosen
+        self._advance(_NO_ACTIONS, source, self.observations)
 
-    def _call(self, what: int, actions: NDArray[np.int64], out: NDArray[Any]) -> int:
-        """Call `stepping.step_all`, in all threads."""
-        bundles, games = self._bundles, len(actions)
+    def _advance(self, actions: NDArray[np.int64], source: int, out: NDArray[Any]) -> int:
+        """Call `stepping.advance`, in all threads."""
+        bundles, games = self._bundles, len(self.games)
         if len(bundles) == 1:
-            return int(self._compiled.step_all(bundles[0], what, actions, out, 0, games))
+            return int(self._compiled.advance(bundles[0], actions, source, out, 0, games))
         # Checked for all games first: no thread may play if another refuses an action.
-        if what == stepping.STEP and (refused := stepping.first_refused(bundles[0], actions)) >= 0:
+        if (refused := stepping.first_refused(bundles[0], actions)) >= 0:
             return -1 - int(refused)
-        steps = [partial(self._compiled.step_all, each, what, actions, out) for each in bundles]
+        steps = [partial(self._compiled.advance, each, actions, source, out) for each in bundles]
         return self._threads.call(steps, games)
 
     def step(self, actions: NDArray[np.int64], out: NDArray[Any]) -> int:
@@ -184,32 +203,26 @@ class RunningGames(abc.ABC):
         # A custom reward sees the positions before the step.
         reward = self.settings.reward if callable(self.settings.reward) else None
         before = self.games if reward is None else self.games.copy()
-        dealt: Any = self._autoreset == stepping.NEXT_STEP and self.done.copy()
-        ended = self._call(stepping.STEP, actions, out)
+        ended = self._advance(actions, stepping.NEXT_DEAL, out)
         if ended < 0:
             self._refuse(-1 - ended, int(actions[-1 - ended]))
-        # Illegal actions earn nothing, and neither does a deal in place of a step.
         if reward is not None:
             try:
-                earned = earn(reward, before, self.games, self.episodes["illegal"] | dealt)
-                self.rewards += earned
-                self.episodes["score"] += earned
+                self._pay(reward, before)
             finally:  # also if the reward raises: an ended game must not step again
-                self._deal_again(dealt, out)
+                if self._shared.begins.any():
+                    self._advance(_NO_ACTIONS, stepping.NEXT_DEAL, out)
         return ended
 
-    def _deal_again(self, dealt: Any, out: NDArray[Any]) -> None:
-        """Deal ended games again, after a custom reward has seen their last positions.
-
-        Args:
-            dealt: with NEXT_STEP, the games that were not to step.
-            out: the observations.
-        """
-        at_once = self._autoreset == stepping.SAME_STEP
-        chosen = self.done if at_once else dealt
-        if np.any(chosen):
-            self._write(chosen, stepping.END if at_once else stepping.DEAL)
-            self._observe_some(chosen, out)
+    def _pay(self, reward: RewardFunction, before: NDArray[Any]) -> None:
+        """Add a custom reward to the results of a step, before ended games are dealt again."""
+        # Illegal actions earn nothing, and neither does a deal in place of a step.
+        shared = self._shared
+        rests = shared.begins if self._autoreset == stepping.NEXT_STEP else False
+        earned = earn(reward, before, self.games, self.episodes["illegal"] | rests)
+        self.rewards += earned
+        self.episodes["score"] += earned
+        np.copyto(shared.final_episodes["score"], self.episodes["score"], where=self.done)
 
     def finals(self, copy: bool) -> tuple[NDArray[Any], ...]:
         """Episodes, masks and observations of the episodes that ended in the last step.
@@ -217,8 +230,8 @@ class RunningGames(abc.ABC):
         Args:
             copy: return new arrays, with zeros in the rows of other games; not the buffers.
         """
-        own = self._buffers
-        finals = own.final_episodes, own.final_masks, own.final_observations
+        shared = self._shared
+        finals = shared.final_episodes, shared.final_masks, shared.final_observations
         if not copy:
             return finals
         rows = np.flatnonzero(self.done)
@@ -232,11 +245,6 @@ class RunningGames(abc.ABC):
         if out is not self.observations:
             out[...] = self.observations
 
-    def _observe_some(self, chosen: NDArray[np.bool_], out: NDArray[Any]) -> None:
-        """Write the observations of the chosen games."""
-        if out is not self.observations:
-            out[chosen] = self.observations[chosen]
-
     def consider(self, games: NDArray[Any]) -> None:
         """Write masks and observations of any positions into the first rows, for agents.
 
@@ -247,8 +255,7 @@ class RunningGames(abc.ABC):
             games: GAME array of shape (n,), no more than there are games here.
         """
         self.games[: len(games)] = games
-        self._write(np.arange(len(self.games)) < len(games), stepping.CONSIDER)
-        self.observe(self.observations)
+        self._begin(np.arange(len(self.games)) < len(games), stepping.NO_EPISODE)
 
     def close(self) -> None:
         """End the threads, if there are any."""
@@ -278,69 +285,63 @@ class RunningGames(abc.ABC):
         """New scratch arrays for the compiled functions; no two threads share them."""
         return ()
 
-    def _common_settings(self) -> dict[str, Any]:
-        """The fields that the compiled settings of all environments have."""
-        return {
-            "rules": self.rule,
-            "reward": check_reward(self.settings.reward),
-            "penalty": ILLEGAL_PENALTY,
-            "max_moves": self.max_moves,
-            "autoreset": self._autoreset,
-            "deals_again": self._autoreset != stepping.DISABLED
-            and not callable(self.settings.reward),
-            "strict": self.settings.illegal == "raise",
-        }
+    def _share(self, buffers: Any) -> None:
+        """Make the shared buffers, and bundle them with those of a kind of environment, once."""
+        shared = stepping.Shared(
+            games=self.games,
+            episodes=self.episodes,
+            masks=self.masks,
+            rewards=self.rewards,
+            terminated=self.terminated,
+            truncated=self.truncated,
+            done=self.done,
+            begins=np.zeros_like(self.done),
+            streams=self._streams,
+            choices=self._choices,
+            final_episodes=np.zeros_like(self.episodes),
+            final_masks=np.zeros_like(self.masks),
+            final_observations=np.zeros_like(self.observations),
+        )
+        self._bundle(shared, buffers)
 
-    def _common_buffers(self) -> dict[str, NDArray[Any]]:
-        """The buffers that all environments have."""
-        return {
-            "games": self.games,
-            "episodes": self.episodes,
-            "masks": self.masks,
-            "rewards": self.rewards,
-            "terminated": self.terminated,
-            "truncated": self.truncated,
-            "done": self.done,
-            "streams": self._streams,
-            "choices": self._choices,
-            "final_episodes": np.zeros_like(self.episodes),
-            "final_masks": np.zeros_like(self.masks),
-            "final_observations": np.zeros(self.observations.shape, self.observations.dtype),
-        }
+    def _bundle(self, shared: stepping.Shared, buffers: Any) -> None:
+        """Bundle the buffers for each thread.
 
-    def _share_buffers(self, buffers: Any) -> None:
-        """Bundle the buffers for each thread, once.
-
-        A bundle holds the arrays of its time, so a buffer is written into, or replaced by
-        `_replace`.
+        A bundle holds the arrays of its time, so a buffer is written into, or replaced by another
+        bundle.
         """
         bundles = [
-            make_bundle(buffers, self._settings, self._new_scratch())
+            make_bundle(self._contract, shared, self._settings, buffers, self._new_scratch())
             for _ in range(self._threads.count)
         ]
         # Together: after Ctrl-C between them, compiled code would write past the end of arrays.
-        self._buffers, self._bundles = buffers, bundles
-
-    def _replace(self, **buffers: NDArray[Any]) -> None:
-        """Replace buffers whose size has changed."""
-        self._share_buffers(self._buffers._replace(**buffers))
+        self._shared, self._buffers, self._bundles = shared, buffers, bundles
 
     # --- copies
 
     def __reduce__(self) -> tuple[Any, ...]:
         """A new batch with the same settings, into which everything that changes is written."""
-        changing = self._buffers._asdict(), self.seeded, self.started
+        changing = self._shared, self._buffers, self.seeded, self.started
         return type(self), (self.settings,), changing
 
     def __setstate__(self, changing: tuple[Any, ...]) -> None:
         """Continue like the original."""
-        buffers, self.seeded, self.started = changing
-        own = self._buffers._asdict()
-        sizes = {name for name, array in buffers.items() if array.shape != own[name].shape}
-        self._replace(**{name: np.array(buffers[name]) for name in sizes})
-        for name, array in buffers.items():
-            getattr(self._buffers, name)[...] = array
+        shared, buffers, self.seeded, self.started = changing
+        self._bundle(_copied(self._shared, shared), _copied(self._buffers, buffers))
         self.observe(self.observations)
+
+
+def _copied(own: Any, original: Any) -> Any:
+    """A NamedTuple of one's own arrays with the content of an original's, and of NamedTuples.
+
+    An array of another size is replaced. Others are written into, because views of them are in use.
+    """
+    if isinstance(own, tuple):
+        return type(own)(*map(_copied, own, original))
+    if own.shape != original.shape:
+        return original.copy()
+    own[...] = original
+    return own
 
 
 class Batch(RunningGames):
@@ -356,9 +357,9 @@ class Batch(RunningGames):
     def __init__(self, settings: MoveSettings) -> None:
         super().__init__(settings)
         count, observation = len(self.games), settings.observation
+        mask = MASKS.index(settings.mask)
         self._settings = stepping.CompiledSettings(
-            **self._common_settings(),
-            mask=MASKS.index(settings.mask),
+            mask=mask,
             observation=KINDS[observation],
             shares=(1 / largest_counts(self.rules, observation)).astype(np.float32),
         )
@@ -368,32 +369,29 @@ class Batch(RunningGames):
         shape = (count, *space.shape)
         self.observations = np.zeros(shape, space.dtype)
         buffers = stepping.Buffers(
-            **self._common_buffers(),
             words=words,
-            runs=np.zeros(count, RUN),
-            seen=new_seen(count, MASKS.index(settings.mask)),
+            history=new_history(count, mask),
             shown=np.zeros(count, SHOWN),
             counts=np.zeros(shape, np.uint8),
-            dealt=np.zeros_like(self.done),
         )
-        self._share_buffers(buffers)
+        self._share(buffers)
 
     def step(self, actions: NDArray[np.int64], out: NDArray[Any]) -> int:
         """See `RunningGames.step`."""
-        if self._settings.mask == NO_REPEATS:
-            self._make_room()
+        if isinstance(self._buffers.history, History):
+            self._make_room(self._buffers.history)
         return super().step(actions, out)
 
-    def _make_room(self) -> None:
-        """Make room for a step in `seen`.
+    def _make_room(self, history: History) -> None:
+        """Make room for a step in the history.
 
         A step adds one position to a run at most, so this looks at the runs once in many steps.
         """
         if not self._surely_room:
-            runs, seen = self._buffers.runs, with_room(self._buffers.runs, self._buffers.seen)
-            if seen is not self._buffers.seen:
-                self._replace(seen=seen)
-            self._surely_room = len(seen) * seen.shape[2] - int(runs["length"].max())
+            if (larger := with_room(history)) is not history:
+                self._bundle(self._shared, self._buffers._replace(history=larger))
+            blocks, _, hashes = larger.seen.shape
+            self._surely_room = blocks * hashes - int(history.runs["length"].max())
         self._surely_room -= 1
 
     def spaces(self) -> tuple[gym.Space[Any], gym.spaces.Discrete]:
@@ -404,11 +402,6 @@ class Batch(RunningGames):
     def observe(self, out: NDArray[Any]) -> None:
         """See `RunningGames.observe`."""
         show_all(self._buffers.counts, self._settings.shares, out)
-
-    def _observe_some(self, chosen: NDArray[np.bool_], out: NDArray[Any]) -> None:
-        rows = out[chosen]
-        show_all(self._buffers.counts[chosen], self._settings.shares, rows)
-        out[chosen] = rows
 
     def _refuse_illegal(self, index: int, action: int, where: str) -> None:
         game = Game.from_own_record(self.games[index], self.rules)

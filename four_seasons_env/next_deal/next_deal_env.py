@@ -24,7 +24,7 @@ from four_seasons_env.episodes.settings import Deals, EnvSettings, arguments_in
 from four_seasons_env.game import MAX_MOVES, IllegalMove
 from four_seasons_env.next_deal import stepping
 from four_seasons_env.next_deal.stepping import ENDINGS
-from four_seasons_env.observations import KINDS, VECTORS, observation_length
+from four_seasons_env.observations import VECTORS, observation_length
 from four_seasons_env.positions.enumeration import HELD, LARGEST_SEARCH, ORDERS
 from four_seasons_env.positions.features import GAME_ROWS, PILE_ROWS, SUIT_ROWS, row_length
 from four_seasons_env.positions.search import write_path
@@ -298,9 +298,8 @@ class NextDealBatch(RunningGames):
     def __init__(self, settings: NextDealSettings) -> None:
         super().__init__(settings)
         self._settings = stepping.CompiledNextDealSettings(
-            **self._common_settings(),
-            free=compile_rules(self.rules.without_refills),
-            observation=KINDS.get(settings.observation),
+            no_refills=compile_rules(self.rules.without_refills),
+            observation=stepping.KINDS[settings.observation],
             order=ORDERS.index(settings.order),
             expansions=int(settings.expansions),
             endings=stepping.ENDINGS.index(settings.endings),
@@ -320,7 +319,6 @@ class NextDealBatch(RunningGames):
         # (`search.new_search`), and no rule set has 256 moves.
         held = int(HELD * settings.expansions) + 1
         buffers = stepping.NextDealBuffers(
-            **self._common_buffers(),
             observations=self.observations,
             rows=np.zeros((count, k), np.int16),
             deals=np.zeros((count, k), np.bool_),
@@ -328,7 +326,7 @@ class NextDealBatch(RunningGames):
             moves=np.zeros((count, held), np.uint8),
             played=self.played,
         )
-        self._share_buffers(buffers)
+        self._share(buffers)
 
     def spaces(self) -> tuple[gym.Space[Any], gym.spaces.Discrete]:
         """See `RunningGames.spaces`."""
@@ -344,6 +342,10 @@ class NextDealBatch(RunningGames):
         # One search serves both purposes in turn: offering candidates, and playing endings.
         largest = max(settings.expansions, settings.ending_expansions)
         return stepping.new_scratch(self.rules, self.masks.shape[1], largest)
+
+    def _begin(self, chosen: NDArray[np.bool_], source: int) -> None:
+        self.played[chosen] = -1
+        super()._begin(chosen, source)
 
     def played_by(self, index: int) -> list[int]:
         """The moves of a game's last action."""
@@ -366,7 +368,7 @@ class NextDealBatch(RunningGames):
         row = int(buffers.rows[index, action])
         length = write_path(row, buffers.parents[index], buffers.moves[index], path)
         moves = all_moves(self.rules)
-        deal = [moves[0]] if buffers.deals[index, action] else []
+        deal = [moves[stepping.DEAL]] if buffers.deals[index, action] else []
         return [moves[number] for number in path[:length]] + deal
 
     def _refuse_illegal(self, index: int, action: int, where: str) -> None:

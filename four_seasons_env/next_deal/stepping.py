@@ -1,7 +1,8 @@
 """Episodes whose actions are positions, compiled: reset and step for a batch of games.
 
-The single environment is a batch of one, the vector environment a batch of many: both run this
-code, so they cannot differ. All results go into buffers that the caller owns (`NextDealBuffers`).
+`episodes.stepping` has the stages of a step, and what both kinds of environment share. A decision
+(`_decide`) is what takes the time here: a search for the positions at which the next card may be
+turned (`positions`).
 """
 
 from __future__ import annotations
@@ -9,25 +10,21 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import types
 from numpy.typing import NDArray
 
-from four_seasons_env.engine.jit import by_type, internal, jit, merged
+from four_seasons_env.engine.jit import by_type, internal, is_a, jit, merged
 from four_seasons_env.engine.kernel import legal, new_masks, nothing_hidden, play
 from four_seasons_env.episodes.stepping import (
-    CONSIDER,
-    DEAL,
-    END,
-    NEXT_STEP,
-    SAME_STEP,
-    STEP,
+    NEXT_DEAL,
+    NO_EPISODE,
     deal_next,
+    end_episode,
     end_step,
     first_refused,
-    keep_final,
-    no_step,
+    rests,
     start_episode,
 )
+from four_seasons_env.observations import KINDS as VECTOR_KINDS
 from four_seasons_env.observations import SHOWN, encode
 from four_seasons_env.positions.enumeration import HELD, best_stops, enumerate_positions, find_win
 from four_seasons_env.positions.features import write_row
@@ -40,54 +37,47 @@ from four_seasons_env.positions.search import (
     turn_at,
     write_path,
 )
+from four_seasons_env.rewards import CUSTOM
 from four_seasons_env.rules import Rules
 
 ENDINGS = ("search", "policy")
 SEARCH, POLICY = range(len(ENDINGS))
 
+DEAL = 0
+"""The number of the move that deals a card (`engine.moves`)."""
+
 LONGEST = 2 * (DEEPEST + 2)
 """Maximum number of moves of one action: to a position, the next deal, and an ending."""
+
+
+class Features(NamedTuple):
+    """The observation `features`, for compiled functions: a variant (`engine.jit`)."""
+
+
+KINDS = {"features": Features(), **VECTOR_KINDS}
+"""The observations as compiled functions take them."""
 
 
 class CompiledNextDealSettings(NamedTuple):
     """The settings of next-deal games as compiled functions take them."""
 
-    rules: NDArray[np.void]  # RULE (1,)
-    free: NDArray[np.void]  # RULE (1,), without refills, under which moves turn no cards
-    observation: int | None  # one of `observations.KINDS`; None also for features
+    no_refills: NDArray[np.void]  # RULE (1,), under which moves turn no cards
+    observation: Any  # one of `KINDS`
     order: int  # one of `enumeration.ORDERS`, by number
     expansions: int  # positions that an enumeration may expand
     endings: int  # one of `ENDINGS`, by number
     ending_expansions: int  # positions that a search for a win may expand
-    reward: int  # see `rewards`
-    penalty: float  # cost of an illegal action
-    max_moves: int
-    autoreset: int  # one of those of `episodes.stepping`
-    deals_again: bool  # a step deals ended games again, unless the caller does
-    strict: bool  # actions that are not offered are refused
 
 
 class NextDealBuffers(NamedTuple):
-    """The games and everything that is written about them; one row for each game."""
+    """What else is written about next-deal games; one row for each game."""
 
-    games: NDArray[Any]  # GAME (n,)
-    episodes: NDArray[Any]  # EPISODE (n,)
-    masks: NDArray[np.int8]  # (n, candidates), 1 where there is a candidate
     observations: NDArray[Any]  # (n, candidates, slots)
-    rewards: NDArray[np.float64]  # (n,)
-    terminated: NDArray[np.bool_]  # (n,)
-    truncated: NDArray[np.bool_]  # (n,)
-    done: NDArray[np.bool_]  # (n,)
     rows: NDArray[np.int16]  # (n, candidates), each candidate's row in the enumeration
     deals: NDArray[np.bool_]  # (n, candidates), whether a deal follows the moves that lead there
     parents: NDArray[np.int16]  # (n, held), `Search.parents` of the enumeration
     moves: NDArray[np.uint8]  # (n, held), `Search.moves` of the enumeration
     played: NDArray[np.int16]  # (n, LONGEST), moves of the last action, then -1
-    streams: NDArray[np.uint64]  # these five as in `episodes.stepping.Buffers`
-    choices: NDArray[np.int64]
-    final_episodes: NDArray[np.void]
-    final_masks: NDArray[np.int8]
-    final_observations: NDArray[Any]
 
 
 class Scratch(NamedTuple):
@@ -111,10 +101,161 @@ def new_scratch(rules: Rules, candidates: int, expansions: int) -> Scratch:
     )
 
 
+@jit
+def advance(bundle, actions, source, out, first, last):
+    """See `episodes.stepping.advance`."""
+    if last - first == len(actions):
+        refused = first_refused(bundle, actions)
+        if refused >= 0:
+            return -1 - refused
+    ended = 0
+    for i in range(first, last):
+        ended += _advance_game(i, bundle, actions, source, out)
+    return ended
+
+
+@merged
+def _advance_game(i, bundle, actions, source, out):
+    """`advance` for a game; returns whether its episode ended."""
+    contract, shared, buffers = bundle.contract, bundle.shared, bundle.buffers
+    ended, begins = False, shared.begins[i]
+    # 1. The action.
+    if len(actions):
+        buffers.played[i] = -1  # reported also where the action ends the episode
+        if not rests(i, shared, contract.autoreset):
+            ended = _take_action(i, bundle, actions[i])
+            if ended:
+                end_episode(i, shared, contract.autoreset)
+                _copy(i, buffers.observations, shared.final_observations)
+        # A custom reward sees the last positions first; then the caller begins the episodes.
+        begins = shared.begins[i] and contract.reward != CUSTOM
+    # 2. The episode that begins.
+    if begins:
+        _begin(i, bundle, source)
+    # 3. The observation. Where the caller asked for no copies, ``out`` is the buffer itself.
+    if out.ctypes.data != buffers.observations.ctypes.data:
+        _copy(i, buffers.observations, out)
+    return np.int64(ended)
+
+
+@merged
+def _begin(i, bundle, source):
+    """Begin an episode with its first decision."""
+    shared, rule = bundle.shared, bundle.contract.rules[0]
+    if source == NEXT_DEAL:
+        deal_next(i, shared, rule)
+    if source != NO_EPISODE:
+        start_episode(shared.games[i], rule, shared.episodes[i])
+    _decide(i, bundle, source != NO_EPISODE)
+
+
+@merged
+def _take_action(i, bundle, action):
+    """Take the action of a game; returns whether its episode ended."""
+    shared, contract = bundle.shared, bundle.contract
+    rule = contract.rules[0]
+    g, episode = shared.games[i], shared.episodes[i]
+    before = np.int64(g.cards_up)
+    episode.illegal = False
+    episode.steps += 1
+    if not episode.over:
+        if shared.masks[i, action]:
+            _play_to_candidate(i, action, bundle)
+            _decide(i, bundle, False)
+        else:
+            episode.illegal = True
+    episode.cards_up = g.cards_up
+    shared.rewards[i], shared.truncated[i] = end_step(g, rule, episode, before, contract)
+    shared.terminated[i] = episode.over
+    shared.done[i] = episode.over or shared.truncated[i]
+    return shared.done[i]
+
+
+@internal
+def _decide(i, bundle, opening):
+    """Write the next decision of a game. Play a game in which nothing is hidden to its end.
+
+    That happens only where endings are searched. A game that is at its opening is not played by
+    `reset`: its only candidate is the opening itself, and the first step plays it.
+    """
+    shared, settings, buffers, scratch = (
+        bundle.shared,
+        bundle.settings,
+        bundle.buffers,
+        bundle.scratch,
+    )
+    g = shared.games[i]
+    rule = bundle.contract.rules[0]
+    count = 0
+    # 1. The candidates. If only moves that rename spaces are left, the game is over.
+    if legal(g, rule, True, scratch.words[0]):
+        if settings.endings == SEARCH and nothing_hidden(g, rule):
+            if opening:
+                count = 1
+                buffers.rows[i, 0] = 0
+                buffers.deals[i, 0] = False
+                _observe(g, rule, settings.observation, scratch, buffers.observations[i, 0])
+            else:  # no candidates are left then, so the episode ends below
+                _play_ending(i, bundle)
+        else:
+            count = _offer(i, bundle)
+    # 2. The mask. Candidates come first, so only rows that the last decision used and this one does
+    # not are cleared: most decisions have far fewer candidates than there is room for.
+    before = 0
+    for k in range(shared.masks.shape[1]):
+        before += shared.masks[i, k]
+        shared.masks[i, k] = k < count
+    for k in range(count, before):
+        buffers.observations[i, k] = 0
+    shared.episodes[i].over = count == 0
+
+
+@merged
+def _offer(i, bundle):
+    """Write the candidates of a game that is not over; returns how many there are."""
+    settings, buffers, scratch = bundle.settings, bundle.buffers, bundle.scratch
+    g, rule = bundle.shared.games[i], bundle.contract.rules[0]
+    search = scratch.search
+    all_seen = nothing_hidden(g, rule)
+    until = UNTIL_PROGRESS if all_seen else UNTIL_HIDDEN
+    # 1. Find the positions, and choose the candidates among them.
+    held, complete = enumerate_positions(
+        g,
+        rule,
+        settings.no_refills[0],
+        until,
+        settings.order,
+        np.int64(HELD * settings.expansions),
+        settings.expansions,
+        search,
+    )
+    # A search that was cut off may have met no position at which to stop. It offers positions on
+    # the way then, because a game without candidates would count as lost.
+    room = bundle.shared.masks.shape[1]
+    count = best_stops(held, search, scratch.chosen, room, not complete)
+    # 2. Describe them.
+    for k in range(count):
+        row = scratch.chosen[k]
+        buffers.rows[i, k] = row
+        # Before a hidden card is dealt, the candidate is the position and the deal is added. Once
+        # all is seen, the path to the candidate has any deal in it.
+        buffers.deals[i, k] = not all_seen and turn_at(search, row)[1] == 0
+        _observe(
+            search.positions[row], rule, settings.observation, scratch, buffers.observations[i, k]
+        )
+    # 3. Keep how they are reached: the search is shared by all games of a thread. Two small numbers
+    # a row are enough; the positions would take fifty times the memory.
+    if count:
+        for row in range(held):
+            buffers.parents[i, row] = search.parents[row]
+            buffers.moves[i, row] = search.moves[row]
+    return count
+
+
 @by_type
 def _observe(g, rule, kind, scratch, out):
-    """Write a candidate's observation; ``kind`` does not matter for sparse features."""
-    return _write_features if out.dtype == types.int16 else _write_vector
+    """Write a candidate's observation."""
+    return _write_features if is_a(kind, Features) else _write_vector
 
 
 def _write_features(g, rule, kind, scratch, out):
@@ -126,107 +267,24 @@ def _write_vector(g, rule, kind, scratch, out):
 
 
 @merged
-def _offer(g, i, buffers, settings, scratch):
-    """Write the candidates of a game that is not over; returns how many there are."""
-    rule = settings.rules[0]
-    search = scratch.search
-    all_seen = nothing_hidden(g, rule)
-    until = UNTIL_PROGRESS if all_seen else UNTIL_HIDDEN
-    count, complete = enumerate_positions(
-        g,
-        rule,
-        settings.free[0],
-        until,
-        settings.order,
-        np.int64(HELD * settings.expansions),
-        settings.expansions,
-        search,
-    )
-    most = buffers.masks.shape[1]
-    # A search that was cut off may have met no position at which to stop. It offers positions on
-    # the way then, because a game without candidates would count as lost.
-    found = best_stops(count, search, scratch.chosen, most, not complete)
-    for k in range(found):
-        row = scratch.chosen[k]
-        buffers.rows[i, k] = row
-        # Before a hidden card is dealt, the candidate is the position and the deal is added. Once
-        # all is seen, the path to the candidate has any deal in it.
-        buffers.deals[i, k] = not all_seen and turn_at(search, row)[1] == 0
-        _observe(
-            search.positions[row], rule, settings.observation, scratch, buffers.observations[i, k]
-        )
-    # The search is shared by all games of a thread, so each game keeps how its rows are reached.
-    # Two small numbers a row are enough; the positions would take fifty times the memory.
-    if found:
-        for row in range(count):
-            buffers.parents[i, row] = search.parents[row]
-            buffers.moves[i, row] = search.moves[row]
-    return found
-
-
-@internal
-def _advance(i, bundle, opening):
-    """Write the next decision of a game. Play a game in which nothing is hidden to its end.
-
-    That happens only where endings are searched. A game that is at its opening is not played by
-    `reset`: its only candidate is the opening itself, and the first step plays it.
-    """
-    buffers, settings, scratch = bundle.buffers, bundle.settings, bundle.scratch
-    g = buffers.games[i]
-    rule = settings.rules[0]
-    found = 0
-    # If only moves that rename spaces are left, the game is over.
-    if legal(g, rule, True, scratch.words[0]):
-        if settings.endings == SEARCH and nothing_hidden(g, rule):
-            if opening:
-                found = 1
-                buffers.rows[i, 0] = 0
-                buffers.deals[i, 0] = False
-                _observe(g, rule, settings.observation, scratch, buffers.observations[i, 0])
-            else:  # no candidates are left then, so the episode ends below
-                _finish(g, i, buffers, settings, scratch)
-        else:
-            found = _offer(g, i, buffers, settings, scratch)
-    episode = buffers.episodes[i]
-    # Candidates come first, so only rows that the last decision used and this one does not are
-    # cleared: most decisions have far fewer candidates than there is room for.
-    before = 0
-    for k in range(buffers.masks.shape[1]):
-        before += buffers.masks[i, k]
-        buffers.masks[i, k] = k < found
-    for k in range(found, before):
-        buffers.observations[i, k] = 0
-    episode.over = found == 0
-
-
-@merged
-def _finish(g, i, buffers, settings, scratch):
+def _play_ending(i, bundle):
     """Play a game in which nothing is hidden to a win, or to the most cards up that were found."""
-    rule = settings.rules[0]
+    settings, scratch = bundle.settings, bundle.scratch
+    g, rule = bundle.shared.games[i], bundle.contract.rules[0]
     search = scratch.search
     expansions = settings.ending_expansions
     row = find_win(g, rule, settings.order, np.int64(HELD * expansions), expansions, search)
     # Played move by move, not copied from the search: the environment reports the moves.
     length = write_path(row, search.parents, search.moves, scratch.path)
     for k in range(length):
-        _play(g, i, rule, scratch.path[k], buffers)
-
-
-@internal
-def _play(g, i, rule, move, buffers):
-    """Play a move, and add it to the moves of this action."""
-    at = 0  # will be the first free entry: moves come first, then -1
-    played = buffers.played[i]
-    while played[at] >= 0:
-        at += 1
-    played[at] = move
-    play(g, rule, move)
+        _play(g, i, rule, scratch.path[k], bundle.buffers)
 
 
 @merged
-def _take(i, action, buffers, rule, scratch):
+def _play_to_candidate(i, action, bundle):
     """Play the moves that lead to a candidate, and the deal that follows them."""
-    g = buffers.games[i]
+    buffers, scratch = bundle.buffers, bundle.scratch
+    g, rule = bundle.shared.games[i], bundle.contract.rules[0]
     row = np.int64(buffers.rows[i, action])
     deals = buffers.deals[i, action]
     length = write_path(row, buffers.parents[i], buffers.moves[i], scratch.path)
@@ -234,7 +292,18 @@ def _take(i, action, buffers, rule, scratch):
     for k in range(length):
         _play(g, i, rule, scratch.path[k], buffers)
     if deals:
-        _play(g, i, rule, 0, buffers)  # move 0 is the deal
+        _play(g, i, rule, DEAL, buffers)
+
+
+@internal
+def _play(g, i, rule, move, buffers):
+    """Play a move, and add it to the moves of this action."""
+    at = 0  # ends at the first -1, behind the moves so far
+    played = buffers.played[i]
+    while played[at] >= 0:
+        at += 1
+    played[at] = move
+    play(g, rule, move)
 
 
 @internal
@@ -243,77 +312,3 @@ def _copy(i, observations, out):
     for k in range(observations.shape[1]):
         for slot in range(observations.shape[2]):
             out[i, k, slot] = observations[i, k, slot]
-
-
-@merged
-def _write(i, bundle, what):
-    """Write the next decision of a game; see `episodes.stepping.step_all`."""
-    buffers, rule = bundle.buffers, bundle.settings.rules[0]
-    if what == END:
-        keep_final(i, buffers)
-        _copy(i, buffers.observations, buffers.final_observations)
-    if what in (DEAL, END):
-        deal_next(i, buffers, rule)
-    if what != END:  # with the end of an episode, the moves of its last action are reported
-        buffers.played[i] = -1
-    if what != CONSIDER:
-        start_episode(buffers.games[i], rule, buffers.episodes[i])
-    _advance(i, bundle, what != CONSIDER)
-
-
-@jit
-def step_all(bundle, what, actions, out, first, last):
-    """See `episodes.stepping.step_all`."""
-    if what == STEP and last - first == len(actions):
-        refused = first_refused(bundle, actions)
-        if refused >= 0:
-            return -1 - refused
-    ended = 0
-    for i in range(first, last):
-        ended += _step(i, bundle, what, actions, out)
-    return ended
-
-
-@merged
-def _step(i, bundle, what, actions, out):
-    """`step_all` for a game; returns whether its episode ended."""
-    buffers, settings = bundle.buffers, bundle.settings
-    ended = False
-    writes, why = actions[i] != 0, what
-    if what == STEP:
-        buffers.played[i] = -1
-        if settings.autoreset == NEXT_STEP and buffers.done[i]:
-            no_step(i, buffers)
-            writes, why = settings.deals_again, DEAL
-        else:
-            ended = _take_action(i, bundle, actions[i])
-            writes = ended and settings.autoreset == SAME_STEP and settings.deals_again
-            why = END
-    if writes:
-        _write(i, bundle, why)
-    # Where the caller asked for no copies, ``out`` is the buffer itself.
-    if what == STEP and out.ctypes.data != buffers.observations.ctypes.data:
-        _copy(i, buffers.observations, out)
-    return np.int64(ended)
-
-
-@merged
-def _take_action(i, bundle, action):
-    """Take the action of a game; returns whether its episode ended."""
-    buffers, settings, scratch = bundle.buffers, bundle.settings, bundle.scratch
-    rule = settings.rules[0]
-    g, episode = buffers.games[i], buffers.episodes[i]
-    before = np.int64(g.cards_up)
-    episode.illegal = False
-    episode.steps += 1
-    if not episode.over:
-        if buffers.masks[i, action]:
-            _take(i, action, buffers, rule, scratch)
-            _advance(i, bundle, False)
-        else:
-            episode.illegal = True
-    episode.cards_up = g.cards_up
-    buffers.rewards[i], buffers.truncated[i] = end_step(g, rule, episode, before, settings)
-    buffers.terminated[i] = episode.over
-    buffers.done[i] = episode.over or buffers.truncated[i]
-    return buffers.done[i]

@@ -143,7 +143,7 @@ def test_ctrl_c_waits_until_all_games_have_been_played():
 
 
 LINES = [Threads.call, Threads.close]
-LINES += [RunningGames._replace, RunningGames._share_buffers]
+LINES += [RunningGames._share, RunningGames._bundle]
 
 
 def interrupted(action, at):
