@@ -26,12 +26,12 @@ from four_seasons_env.positions.search import (
     WON,
     Search,
     begin,
+    enqueue,
     expand_best,
-    goes_on,
+    may_expand,
     may_stop,
     new_search,
     turn_at,
-    wait,
 )
 from four_seasons_env.rules import Rules
 
@@ -131,10 +131,10 @@ def best_stop(g, evaluator, search, positions, expansions):
     # moves; they decide which row is expanded next.
     begin(g, evaluator.rule, UNTIL_HIDDEN, positions, expansions, search)
     _value(0, evaluator, search)
-    wait(0, search)
+    enqueue(0, search)
     best = 0
     # 2. Expand the best row that waits, and value the rows that are new, until a limit is reached.
-    while goes_on(search):
+    while may_expand(search):
         first, end = expand_best(evaluator.rule, evaluator.no_refills, UNTIL_HIDDEN, search)
         for new in range(first, end):
             _value(new, evaluator, search)
@@ -142,7 +142,7 @@ def best_stop(g, evaluator, search, positions, expansions):
                 return new, new + 1
             # Where a card may be dealt, other positions follow as well; a refill is an end.
             if turn_at(search, new)[0] == new:
-                wait(new, search)
+                enqueue(new, search)
             # The root, which is the best to begin with, may be a position without a deal.
             if may_stop(search, new) and (
                 not may_stop(search, best) or search.worths[new] > search.worths[best]

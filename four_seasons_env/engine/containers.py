@@ -3,10 +3,13 @@
 A hash table is a uint64 array of keys, whose length is a power of two and in which 0 marks an empty
 slot (open addressing). Searches that store something with a key use a second array of the same
 length, or a record with the key. A table must never be full: its owner limits or counts what it
-enters.
+enters. A search that keeps its positions in rows finds them by their hashes in a `Transpositions`.
 
-The heap and the sorted list hold indices into an array of worths; the item of the greatest worth
-comes first.
+The heap and the sorted list hold indices into an array of worths; the item with the highest worth
+comes first. Item 7 with worth 0.5, item 2 with 0.9 and item 4 with 0.1:
+
+    heap    2 7 4      the parent of the item at index i is at (i - 1) / 2
+    pop     2, and 7 4 is left
 """
 
 from __future__ import annotations
@@ -42,41 +45,46 @@ def move_keys(keys, values, more_keys, more_values):
             more_values[to] = values[at]
 
 
-class Met(NamedTuple):
-    """A table of the positions that a search has met, by their rows; it is emptied row by row."""
+class Transpositions(NamedTuple):
+    """A transposition table: the rows of the positions that a search has reached, by their hashes.
+
+    It is emptied row by row (`remove_rows`), which takes less time than clearing all slots.
+    """
 
     keys: NDArray[np.uint64]  # (slots,)
     rows: NDArray[np.int64]  # (slots,) the row of the position with this key
     slots: NDArray[np.int64]  # (rows,) the slot of the position in this row
 
 
-def new_met(rows: int, slots: int) -> Met:
+def new_transpositions(rows: int, slots: int) -> Transpositions:
     """An empty table; ``slots`` is a power of two and at least twice the rows."""
-    return Met(np.zeros(slots, np.uint64), np.zeros(slots, np.int64), np.zeros(rows, np.int64))
+    keys = np.zeros(slots, np.uint64)
+    return Transpositions(keys, np.zeros(slots, np.int64), np.zeros(rows, np.int64))
 
 
 @internal
-def meet(key, row, met):
+def find_or_add(key, row, table):
     """The row of the position with a key; a position that is new is entered at ``row``."""
     key = max(key, _ONE)
-    at = find(met.keys, key)
-    if met.keys[at] == _ZERO:
-        met.keys[at] = key
-        met.rows[at] = row
-        met.slots[row] = at
-    return met.rows[at]
+    at = find(table.keys, key)
+    if table.keys[at] == _ZERO:
+        table.keys[at] = key
+        table.rows[at] = row
+        table.slots[row] = at
+    return table.rows[at]
 
 
 @internal
-def forget(first, last, met):
+def remove_rows(first, last, table):
     """Empty the table of the rows from first to last - 1, which must be all that it holds."""
     for row in range(first, last):
-        met.keys[met.slots[row]] = _ZERO
+        table.keys[table.slots[row]] = _ZERO
 
 
 @internal
 def push(heap, size, worths, item):
     """Add an item to a heap that holds ``size`` items."""
+    # From the free place at the end up: parents with a lower worth move down.
     at = size
     while at > 0:
         parent = (at - 1) >> 1
@@ -92,6 +100,7 @@ def pop(heap, size, worths):
     """Remove the first item from a heap that holds ``size`` items, and return it."""
     size -= 1
     first, last = heap[0], heap[size]
+    # The last item goes to the top, and down until both children have a lower worth.
     at = 0
     while 2 * at + 1 < size:
         child = 2 * at + 1
@@ -106,20 +115,20 @@ def pop(heap, size, worths):
 
 
 @internal
-def keep_best(chosen, found, most, worths, item):
-    """Insert an item into a list of the best, after items of equal worth.
+def keep_best(chosen, count, room, worths, item):
+    """Insert an item into a list of the best, after items of equal worth (insertion sort).
 
     Args:
-        chosen: integers with room for ``most``, the best first; ``found`` of them are in use.
+        chosen: integers with room for ``room``, the best first; ``count`` of them are in use.
 
     Returns:
         How many are in use now. A full list drops its last item.
     """
-    if found == most and worths[item] <= worths[chosen[most - 1]]:
-        return found
-    at = min(found, most - 1)
+    if count == room and worths[item] <= worths[chosen[room - 1]]:
+        return count
+    at = min(count, room - 1)
     while at > 0 and worths[chosen[at - 1]] < worths[item]:
         chosen[at] = chosen[at - 1]
         at -= 1
     chosen[at] = item
-    return min(found + 1, most)
+    return min(count + 1, room)

@@ -1,14 +1,21 @@
 """Search for the positions that can be reached before the next hidden card is turned.
 
 Half of the time there are at most a dozen such positions; with many spaces there are thousands. The
-search is best-first and holds the positions that it has met in the rows of `Search`. `begin` enters
-the first position, `wait` puts a position into the queue, `expand_best` takes the best one out and
-adds its successors, and `goes_on` says when to stop. The caller decides what a position is worth:
-`enumeration` has the order of the environment, the planner has its own.
+search is best-first and holds the positions that it has reached in the rows of `Search`. `begin`
+enters the first position, `enqueue` puts a position into the queue, `expand_best` takes the best
+out and adds its successors, and `may_expand` says when to stop. The caller decides what a position
+is worth: `enumeration` has the order of the environment, the planner has its own.
 
-Some moves turn a card automatically, such as filling a space from the stock. Then the position
-reached is the one just before that card is seen. A position that is met again by fewer moves is
-reached by those from then on.
+    begin         row 0   T0: AC  T1: QH  T2: 2D     T3: QS  T4: 2H
+    expand_best   row 1   T0: --  T1: QH  T2: 2D AC  T3: QS  T4: 2H       T0>T2 from row 0
+                  row 2   T0: --  T1: QH  T2: 2D     T3: QS  T4: 2H AC    T0>T4 from row 0
+    expand_best   T2>T4 from row 1 leads to row 2, by one move more than is known; then the queue
+                  has row 2 alone, and so on, until it is empty. All three rows are stops.
+
+Positions before the next card is turned are afterstates: what follows from them is chance. Some
+moves turn a card automatically, such as filling a space from the stock. Then the position reached
+is the one just before that card is seen. If a shorter path to a known position is found, it
+replaces the longer one.
 """
 
 from __future__ import annotations
@@ -20,15 +27,21 @@ from numpy.typing import NDArray
 
 from four_seasons_env.arguments import check_positive
 from four_seasons_env.engine.bits import next_move
-from four_seasons_env.engine.containers import Met, forget, meet, new_met, pop, push
+from four_seasons_env.engine.containers import (
+    Transpositions,
+    find_or_add,
+    new_transpositions,
+    pop,
+    push,
+    remove_rows,
+)
 from four_seasons_env.engine.hashing import position_keys
-from four_seasons_env.engine.jit import inlined, internal, jit, merged
+from four_seasons_env.engine.jit import inlined, internal, jit, merged, numbers
 from four_seasons_env.engine.kernel import GAME, is_won, legal, new_masks, play
 from four_seasons_env.engine.moves import FOUNDATION, STOCK, WASTE
 from four_seasons_env.rules import Rules
 
-# Not ints: a function that takes them would be compiled for each of these constants.
-UNTIL_HIDDEN, UNTIL_PROGRESS, UNTIL_END = np.arange(3)
+UNTIL_HIDDEN, UNTIL_PROGRESS, UNTIL_END = numbers(3)
 """How far a search goes: to the move that turns a hidden card; to the next move that cannot be
 taken back, which is included; or to the end of the game. The last two are for games with nothing
 hidden."""
@@ -42,15 +55,15 @@ WON = np.float32(1e9)
 DEEPEST = 250
 """Maximum number of moves to a position; those that far away are not expanded."""
 
-_SLOTS = 1 << 15  # of the table of positions met; a search fills up to half of it
+_SLOTS = 1 << 15  # of the transposition table; a search fills up to half of it
 _ONE = np.uint64(1)
 
 STATE = np.dtype(
     [
         ("count", "i8"),  # positions held
-        ("waiting", "i8"),  # of these, positions that wait to be expanded
+        ("waiting", "i8"),  # of these, positions in the queue
         ("expansions", "i8"),  # positions that may still be expanded
-        ("most", "i8"),  # maximum number of positions to hold
+        ("room", "i8"),  # maximum number of positions to hold
     ]
 )
 """How far a search has come."""
@@ -69,7 +82,7 @@ class Search(NamedTuple):
     turns: NDArray[np.int64]  # (size,) see `may_stop` and `turn_at`
     masks: NDArray[np.uint64]  # (size, words) legal moves
     heap: NDArray[np.int64]  # (size,) positions to be expanded
-    met: Met  # table of the positions held
+    table: Transpositions  # the rows of the positions held
     state: NDArray[np.void]  # STATE (1,)
 
 
@@ -95,7 +108,7 @@ def new_search(rules: Rules, size: int) -> Search:
         np.zeros(size, np.int64),
         new_masks(size, rules)[0],
         np.zeros(size, np.int64),
-        new_met(size, _SLOTS),
+        new_transpositions(size, _SLOTS),
         np.zeros(1, STATE),
     )
 
@@ -108,7 +121,7 @@ def position_key(g, rule):
 
 
 @internal
-def _note(rule, parent, move, row, until, search):
+def _fill_row(rule, parent, move, row, horizon, search):
     """Fill in the row of a position that is new."""
     g = search.positions[row]
     search.depths[row] = search.depths[parent] + 1 if parent >= 0 else 0
@@ -116,36 +129,36 @@ def _note(rule, parent, move, row, until, search):
     search.moves[row] = move
     search.expanded[row] = False
     # Without the moves that only rename spaces: they lead to positions that count as the same.
-    goes_on = legal(g, rule, True, search.masks[row])
+    continues = legal(g, rule, True, search.masks[row])
     search.values[row] = WON if is_won(g, rule) else np.float32(0)
-    # Where the next card may be turned, a player may stop.
-    may_deal = until == UNTIL_HIDDEN and goes_on and search.masks[row, 0] & _ONE != 0  # move 0
+    # Where the next card may be turned (move 0, the lowest byte), a player may stop.
+    may_deal = horizon == UNTIL_HIDDEN and continues and search.masks[row, 0] & _ONE != 0
     search.turns[row] = 0 if may_deal else _NOT_YET
 
 
 @jit
-def begin(g, rule, until, most, expansions, search):
+def begin(g, rule, horizon, room, expansions, search):
     """Start a search at a position, which gets row 0.
 
     Args:
-        until: one of `UNTIL_HIDDEN`, `UNTIL_PROGRESS` and `UNTIL_END`.
-        most: maximum number of positions to hold.
+        horizon: one of `UNTIL_HIDDEN`, `UNTIL_PROGRESS` and `UNTIL_END`.
+        room: maximum number of positions to hold.
         expansions: maximum number of positions to expand.
     """
     state = search.state[0]
     # Only the entries of the search before are removed; clearing the whole table takes longer.
-    forget(0, state.count, search.met)
+    remove_rows(0, state.count, search.table)
     state.count = 1
     state.waiting = 0
     state.expansions = expansions
-    state.most = most
+    state.room = room
     search.positions[0] = g
-    _note(rule, -1, -1, 0, until, search)
-    meet(position_key(g, rule), 0, search.met)
+    _fill_row(rule, -1, -1, 0, horizon, search)
+    find_or_add(position_key(g, rule), 0, search.table)
 
 
 @inlined
-def wait(row, search):
+def enqueue(row, search):
     """Put a position, whose worth is known, into the queue."""
     state = search.state[0]
     push(search.heap, state.waiting, search.worths, row)
@@ -153,18 +166,18 @@ def wait(row, search):
 
 
 @inlined
-def goes_on(search):
+def may_expand(search):
     """Whether there is a position to expand and the limits allow it."""
     state = search.state[0]
-    return state.expansions > 0 and state.waiting > 0 and state.count < state.most
+    return state.expansions > 0 and state.waiting > 0 and state.count < state.room
 
 
 @merged
 def _shorten(g, rule, parent, move, row, search):
-    """Record a shorter way to a position that has been met; ``g`` is the position at its end.
+    """Record a shorter path to a known position; ``g`` is the position at its end.
 
     The piles of ``g`` may be in another order. The moves of its successors are for the order of
-    the row, so once it has been expanded only a way that leads to the same order will do.
+    the row, so once it has been expanded only a path that leads to the same order is taken.
     """
     if search.expanded[row]:
         # No card is twice in a deck, so equal tops in equal places mean equal piles.
@@ -191,12 +204,12 @@ def is_progress(rule, move):
 
 
 @jit
-def expand_best(rule, free, until, search):
+def expand_best(rule, no_refills, horizon, search):
     """Take the position with the highest worth from the queue, and add its new successors.
 
     Args:
-        free: the rule set without refills, under which moves turn no cards.
-        until: one of `UNTIL_HIDDEN`, `UNTIL_PROGRESS` and `UNTIL_END`.
+        no_refills: the rule set without refills, under which moves turn no cards.
+        horizon: one of `UNTIL_HIDDEN`, `UNTIL_PROGRESS` and `UNTIL_END`.
 
     Returns:
         The first row of the new positions, and the row after the last.
@@ -216,9 +229,9 @@ def expand_best(rule, free, until, search):
         if move < 0:
             break
         # Behind a deal the hidden card would be known. The position before it is a stop instead.
-        if until == UNTIL_HIDDEN and rule.source[move] == STOCK:
+        if horizon == UNTIL_HIDDEN and rule.source[move] == STOCK:
             continue
-        if count == state.most:  # the other successors are dropped
+        if count == state.room:  # the other successors are dropped
             break
         # Played in the next free row; a position that is not new is overwritten there.
         search.positions[count] = search.positions[row]
@@ -226,19 +239,19 @@ def expand_best(rule, free, until, search):
         play(reached, rule, move)
         # Turning the waste over ends the decision, too.
         turns = reached.dealt != dealt or rule.target[move] == STOCK
-        turned = until == UNTIL_HIDDEN and turns
+        turned = horizon == UNTIL_HIDDEN and turns
         if turned:  # by a refill: play it without, so that the hidden card stays hidden
             search.positions[count] = search.positions[row]
-            play(reached, free, move)
+            play(reached, no_refills, move)
         # Finds the position, or enters it as row `count`. Positions that differ only in the order
         # of the piles are one, which keeps the search small.
-        met = meet(position_key(reached, rule), count, search.met)
-        if met != count:
-            if search.depths[row] + 1 < search.depths[met]:
-                _shorten(reached, rule, row, move, met, search)
+        known = find_or_add(position_key(reached, rule), count, search.table)
+        if known != count:
+            if search.depths[row] + 1 < search.depths[known]:
+                _shorten(reached, rule, row, move, known, search)
             continue
-        _note(rule, row, move, count, until, search)
-        if turned or (until == UNTIL_PROGRESS and is_progress(rule, move)):
+        _fill_row(rule, row, move, count, horizon, search)
+        if turned or (horizon == UNTIL_PROGRESS and is_progress(rule, move)):
             search.turns[count] = move
         count += 1
     state.count = count

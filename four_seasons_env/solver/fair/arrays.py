@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from four_seasons_env.engine import kernel
-from four_seasons_env.engine.containers import Met, move_keys, new_met
+from four_seasons_env.engine.containers import Transpositions, move_keys, new_transpositions
 from four_seasons_env.rules import Rules
 from four_seasons_env.solver.analysis.root import make_frame
 
@@ -56,7 +56,7 @@ class FairArrays(NamedTuple):
     positions: NDArray[np.void]  # GAME (rows,)
     rows: NDArray[np.void]  # ROW (rows,)
     heap: NDArray[np.int64]  # (rows,) rows to expand, of each position that is being valued
-    met: Met  # hash table of the positions that an enumeration holds
+    met: Transpositions  # hash table of the positions that an enumeration holds
     values: NDArray[np.void]  # VALUE (a power of two,)
     words: NDArray[np.uint64]  # a row of mask words
     suits: NDArray[np.uint64]  # (4,) scratch of `shared_key`
@@ -83,7 +83,7 @@ def _new_rows(count: int) -> dict[str, Any]:
         "positions": np.zeros(count, kernel.GAME),
         "rows": np.zeros(count, ROW),
         "heap": np.zeros(count, np.int64),
-        "met": new_met(count, 4 * count),
+        "met": new_transpositions(count, 4 * count),
     }
 
 

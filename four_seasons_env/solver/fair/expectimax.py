@@ -29,7 +29,7 @@ import numpy as np
 
 from four_seasons_env.engine import kernel
 from four_seasons_env.engine.bits import next_move
-from four_seasons_env.engine.containers import find, forget, meet, pop, push
+from four_seasons_env.engine.containers import find, find_or_add, pop, push, remove_rows
 from four_seasons_env.engine.hashing import position_keys
 from four_seasons_env.engine.jit import jit
 from four_seasons_env.solver.analysis.features import WEIGHTS, score_position
@@ -185,7 +185,7 @@ def _enumerate_decisions(hidden, limit, arrays):
     # 1. Start with the position itself.
     state.won = first if kernel.is_won(positions[first], rule) else -1
     key, _ = position_keys(positions[first], rule)
-    meet(key, first, arrays.met)
+    find_or_add(key, first, arrays.met)
     scores[first], _ = score_position(positions[first], rule, frame, WEIGHTS)
     rows[first].parent = rows[first].turn = -1
     rows[first].low, rows[first].high = np.int64(0), FACTORIALS[hidden]
@@ -224,7 +224,7 @@ def _enumerate_decisions(hidden, limit, arrays):
             state.positions += 1
             turns = g.dealt != dealt and not is_open
             key, _ = position_keys(g, rule)
-            if meet(key, count, arrays.met) != count:
+            if find_or_add(key, count, arrays.met) != count:
                 continue
             rows[count].parent, rows[count].move = here, move
             rows[count].turn = move if turns else -1
@@ -242,7 +242,7 @@ def _enumerate_decisions(hidden, limit, arrays):
                     push(heap, size, scores, count)
                     size += 1
             count += 1
-    forget(first, count, arrays.met)
+    remove_rows(first, count, arrays.met)
     return count - first, size == 0
 
 
