@@ -2,6 +2,15 @@
 
 `kernel.legal` writes a mask as words of eight moves, a byte each, 1 where a move is legal. The
 functions here count, list and draw these moves a word at a time and do not branch on single moves.
+Byte j of word k is move 8 k + j, and the lowest byte of a word is its first move:
+
+    moves   0  1  2  3  4  5  6  7      deal, T1>F and W>T0 are legal
+    bytes   1  0  0  1  0  0  0  1      the word 0x0100000001000001
+    sums    1  1  1  2  2  2  2  3      the word times 0x0101010101010101: in each byte, the legal
+                                        moves up to it; in the highest, all of them (`count_moves`)
+
+`nth_move(words, 1)`, the move with one legal move before it, is 3: the sums of three bytes are at
+most 1.
 """
 
 from __future__ import annotations

@@ -2,7 +2,10 @@
 
 A card's code is ``4 * rank + suit``, 0 to 51, so a deck of fewer ranks is simply the first codes.
 Ranks count from the Ace (0) to the King (12), suits in the order clubs, spades, hearts, diamonds.
-The text of code 22 is "6H".
+The text of code 22 is "6H":
+
+>>> card_code("6H"), CARD_TEXTS[22], RANKS[22 >> 2], SUITS[22 & 3]
+(22, '6H', '6', 'H')
 
 Deal *n* is a Fisher-Yates shuffle of the cards in code order, driven by the SplitMix64 stream
 seeded with *n* (Steele, Lea and Flood 2014; constants by Vigna). A dozen lines in any language give
@@ -46,7 +49,7 @@ SPLITS = {"test": TEST, "validation": VALIDATION}
 
 
 class DeckError(ValueError):
-    """The text of an invalid deck: a card is unknown, missing, repeated or too many."""
+    """A deck is invalid; the message names the cards that are unknown, missing or repeated."""
 
 
 def card_code(text: str) -> int:
@@ -73,6 +76,9 @@ def deck_text(deck: Iterable[int]) -> str:
 def parse_deck(deck: str | Sequence[str], ranks: int = 13) -> list[int]:
     """The card codes of a deck written as text, first dealt first.
 
+    >>> parse_deck("AS AC AD AH", ranks=1)
+    [1, 0, 3, 2]
+
     Args:
         deck: card texts, separated by white space or commas, or a sequence of them.
         ranks: ranks a suit; the deck must hold each card of the lowest ``ranks`` ranks once.
@@ -88,6 +94,7 @@ def parse_deck(deck: str | Sequence[str], ranks: int = 13) -> list[int]:
             f"a deck must be text such as 'QH 3D ... 5D', or a list of cards, not {deck!r}"
         ) from None
     codes = [card_code(text) for text in texts]
+    # All faults are named at once.
     faults = []
     repeated = sorted({code for code in codes if codes.count(code) > 1})
     if repeated:
@@ -139,6 +146,7 @@ def draw_below(state, k):
 def shuffle(cards, first, last, seed):
     """Shuffle ``cards[first:last]`` in place with the SplitMix64 stream of a uint64 seed."""
     state = np.uint64(seed)
+    # Fisher-Yates, from the last card down: each trades places with one that is not behind it.
     for i in range(last - first - 1, 0, -1):
         state = state + GAMMA
         j = draw_below(state, i + 1)
@@ -147,7 +155,8 @@ def shuffle(cards, first, last, seed):
 
 def new_streams(seeds: NDArray[np.uint64]) -> NDArray[np.uint64]:
     """The deal stream that each seed starts; both are uint64 arrays of shape (n,)."""
-    # In NumPy, which has nothing to compile.
+    # Mixed: else the stream of a seed would be that of its neighbour, a deal later. In NumPy, which
+    # has nothing to compile.
     streams: NDArray[np.uint64] = mix.py_func(~seeds * GAMMA)  # type: ignore[attr-defined]
     return streams
 
@@ -180,6 +189,9 @@ def check_deal(deal: int) -> int:
 
 def read_deals(deals: Any) -> range | NDArray[np.int64]:
     """Numbers of deals from a user, as an int64 array of shape (n,); a range stays a range.
+
+    >>> read_deals([2**32, 2**32 + 5])
+    array([4294967296, 4294967301])
 
     Args:
         deals: a range, a list, or a one-dimensional array-like such as a pandas Series. Or the ends
@@ -218,6 +230,9 @@ def check_seed(seed: int) -> int:
 def parse_deals(text: str) -> range:
     """The deals of a text such as "10000-10999" (both ends belong to it), "17" or "validation".
 
+    >>> parse_deals("10000-10999"), parse_deals("validation")
+    (range(10000, 11000), range(10000, 20000))
+
     Raises:
         ValueError: if the text is not a number, a rising range of them, or the name of a split.
     """
@@ -242,5 +257,9 @@ def split_of(deals: range) -> str:
 
 
 def deals_in_words(deals: range) -> str:
-    """A range of deals for people, such as "validation deals 10,000-10,999"."""
+    """A range of deals for people.
+
+    >>> deals_in_words(range(10_000, 11_000))
+    'validation deals 10,000-10,999'
+    """
     return f"{split_of(deals)} deals {deals[0]:,}-{deals[-1]:,}".lstrip()

@@ -1,4 +1,8 @@
-"""Hashes of positions: the sum of a random uint64 for each fact that holds.
+"""Hashes of positions: the sum of a random uint64 for each fact that holds (Zobrist hashing).
+
+Zobrist joins the numbers by exclusive or; here they are added, and subtracted where a fact no
+longer holds. A move changes few facts, so the hash after it follows from the hash before it
+(`key_change`): where the AC leaves a space for the 2D, it changes by LINK[AC, 2D] - LINK[AC, 52].
 
 Equal facts give equal sums. Different facts do with a probability of 2^-64 for each pair, so
 searches treat equal hashes as equal positions.
@@ -19,7 +23,7 @@ from four_seasons_env.engine.kernel import (
 )
 from four_seasons_env.engine.moves import FOUNDATION
 
-_rng = np.random.default_rng(2026)
+_rng = np.random.default_rng(2026)  # any seed would do, if it is the same in every process
 
 
 def _table(*shape: int) -> NDArray[np.uint64]:
@@ -79,7 +83,7 @@ def key_change(g, rule, move):
     source, target = np.int64(rule.source[move]), np.int64(rule.target[move])
     card = moved_card(g, rule, source, target)
     suit, level = card & 3, np.int64(g.level[card & 3])
-    if source >= FOUNDATION:
+    if source >= FOUNDATION:  # worried back: its link is new, and the foundation is lower
         change = _LEVEL[suit, level - 1] - _LEVEL[suit, level]
         return change + LINK[card, g.top[target]], card
     if target == FOUNDATION:

@@ -1,10 +1,19 @@
 """The game itself, compiled: the GAME record, the opening, legal moves, play.
 
+The engine has the shape of a Markov decision process:
+
+    start(g, rule, deal)                    the opening of a deal
+    legal(g, rule, distinct, words)         which moves are legal, and whether the game continues
+    play(g, rule, move)                     the next position
+    encode(g, rule, kind, shown, out)       what the player sees of it    (`observations`)
+    reward_of(kind, rule, put_up, won)      what the move earns           (`rewards`)
+
 This is the only place where a rule is enforced. A game is one small record. The functions below
 work on one record each and never allocate, so searches, environments and agents call them by the
 million. ``rule`` is a RULE record, which `compile_rules` makes from a `Rules`.
 
-`rules.py` names the sources of the rules, row by row. Here only the fields of the RULE count.
+`rules.py` names the sources of the rules, row by row. The compiled code reads the fields of the
+RULE record, and never the name of a rule set.
 
 The GAME record, 160 bytes (the four counts are dealt, deck_size, redeals and cards_up):
 
@@ -35,7 +44,17 @@ card down. Pile 2 with 6H on 7C, and an empty pile 3:
     top[3] = 52                                        height[3] = 0
 
 A card in the stock or on a foundation has below[card] = 52. Everything is public except the order
-of deck[dealt:], which is hidden until a redeal.
+of deck[dealt:], which is hidden until a redeal. The record is frozen: a new field needs a new
+version of the format (`tests/reference/golden/frozen.txt`).
+
+Python plays arrays of games. A deal to the waste is move 0:
+
+>>> rules = compile_rules(RULES["four-seasons"])
+>>> games = np.zeros(2, GAME)
+>>> start_all(games, rules, np.array([2**32, 2**32 + 1]))
+>>> play_each(games, rules, np.array([0, 0]))
+>>> games["top"][:, WASTE].tolist(), games["moves"].tolist()  # 30 is 4 * 7 + 2, the 8D
+([30, 22], [1, 1])
 """
 
 from __future__ import annotations
@@ -170,14 +189,21 @@ def _packing_keys(
 
 @functools.cache
 def compile_rules(rules: Rules) -> NDArray[np.void]:
-    """A rule set as a read-only RULE array of shape (1,), as compiled functions take it."""
+    """A rule set as a read-only RULE array of shape (1,), as compiled functions take it.
+
+    >>> compile_rules(RULES["four-seasons"])["actions"].tolist()
+    [32]
+    """
     table = np.zeros(1, RULE)
     rule = table[0]
+    # 1. Packing: which cards go on which.
     rule["accepts"] = _packing_table(rules)
     rule["wants"], rule["key"] = _packing_keys(rules, rule["accepts"])
+    # 2. The places that each move names.
     moves = all_moves(rules)
     rule["source"][: len(moves)] = [move.source for move in moves]
     rule["target"][: len(moves)] = [move.target for move in moves]
+    # 3. Names of choices as numbers, and combinations that compiled code asks for.
     rule["share"] = 1 / rules.cards
     rule["actions"] = len(moves)
     rule["base_from"] = BASE_FROM.index(rules.base_from)
@@ -189,6 +215,7 @@ def compile_rules(rules: Rules) -> NDArray[np.void]:
     rule["refills"] = (
         rules.spaces in ("auto_stock", "auto_waste") or rules.reserve or rules.limited_redeal
     )
+    # 4. The fields that are the same here and there.
     for field in ("ranks", "cards", "piles", "redeals", "first_waste"):
         rule[field] = getattr(rules, field)
     for field in ("runs", "limited_redeal", "worrying_back"):
@@ -325,6 +352,7 @@ def _open_foundations(g):
 @jit
 def lay_out(g, rule):
     """Set up the opening from ``g.deck``; ``g.deal`` stays as it is."""
+    # 1. An empty table and a full stock.
     g.below[:] = NO_CARD
     g.top[:] = NO_CARD
     g.height[:] = 0
@@ -335,7 +363,8 @@ def lay_out(g, rule):
     g.redeals = rule.redeals
     g.cards_up = 0
     g.moves = 0
-    # BASE_ACES needs no step here: the zeros in `base` are aces.
+    # 2. The bases, unless the sixth card is one (step 4). BASE_ACES needs no step: the zeros in
+    # `base` are aces.
     if rule.base_from == BASE_PER_SUIT:
         _bring_bases_forward(g, rule)
         for suit in range(4):
@@ -344,7 +373,8 @@ def lay_out(g, rule):
             _put_up(g, card)
     elif rule.base_from == BASE_FIRST:
         _open_foundations(g)
-    # A card that goes up at once (`as_dealt`) fills no pile, so this may deal more than the piles.
+    # 3. The piles. A card that goes up at once (`as_dealt`) fills no pile, so more cards than piles
+    # may be dealt.
     pile = rule.piles if rule.opening == OPENING_EMPTY else 0
     while pile < rule.piles and stock_size(g) > 0:
         card = _draw(g)
@@ -353,7 +383,7 @@ def lay_out(g, rule):
         else:
             _put(g, card, pile)
             pile += 1
-    # The sixth card of the deal is the first one after five piles.
+    # 4. The sixth card of the deal is the first one after five piles.
     if rule.base_from == BASE_SIXTH:
         _open_foundations(g)
     if rule.first_waste and stock_size(g) > 0:
@@ -458,6 +488,9 @@ def _count_suit(g, first, suit):
 def _takers(wanted, key):
     """Which of eight piles take a card: byte j is 1 where byte j of ``wanted`` is the card's key.
 
+    With top cards 9H, QC, 9S, KD and a space, and packing by rank alone, the piles want ranks 8, J,
+    8, Q and nothing: numbers 7, 10, 7, 11 and 0xFF. The 8D, of rank number 7, has takers 0 and 2.
+
     The bytes of the difference that are zero are found for all eight at once: adding 0x7F to the
     low seven bits sets the high bit of a byte unless those bits are zero.
     """
@@ -473,6 +506,7 @@ def _run_takers(g, rule, wanted, card):
     # Any part of the sequence that ends at its top card may move, so each card of it may be the one
     # that lands on the target.
     takers = _takers(wanted, rule.key[card])
+    # By rank alone, with 5C on 6D on 7S: piles with a top 6, 7 and 8 take the 5C, 6D and 7S.
     host = g.below[card]
     while host != NO_CARD and (accepts[host] >> np.uint64(card)) & _ONE:
         takers |= _takers(wanted, rule.key[host])
@@ -516,7 +550,8 @@ def _append(words, word, at, flags, count):
 @inlined
 def _without(flags, byte):
     """A word without one of its bytes; the bytes after it move down by one."""
-    # Bytes are numbered from the lowest, so "before" is the low end of the word.
+    # Bytes are numbered from the lowest, so "before" is the low end of the word. Without byte 1,
+    # 0x0D0C0B0A becomes 0x000D0C0A.
     before = (_ONE << np.uint64(8 * byte)) - _ONE
     return (flags & before) | ((flags >> _8) & ~before)
 
@@ -831,6 +866,10 @@ def start_all(games, rules, deals):
 def new_masks(count: int, rules: Rules) -> tuple[NDArray[np.uint64], NDArray[np.int8]]:
     """Zeroed masks of ``count`` games, in two views: words as `legal` writes them, and int8.
 
+    >>> words, masks = new_masks(4, RULES["four-seasons"])
+    >>> words.shape, masks.shape, np.shares_memory(words, masks)
+    ((4, 4), (4, 32), True)
+
     Returns:
         uint64 of shape (count, words) and, over the same memory, int8 of shape (count, actions).
     """
@@ -840,10 +879,10 @@ def new_masks(count: int, rules: Rules) -> tuple[NDArray[np.uint64], NDArray[np.
 
 
 @jit
-def legal_all(games, rules, distinct, words, goes_on):
-    """`legal` for each game into words of `new_masks` and goes_on (n,) bool."""
+def legal_all(games, rules, distinct, words, continues):
+    """`legal` for each game into words of `new_masks` and continues (n,) bool."""
     for i in range(len(games)):
-        goes_on[i] = legal(games[i], rules[0], distinct, words[i])
+        continues[i] = legal(games[i], rules[0], distinct, words[i])
 
 
 @jit
@@ -860,6 +899,12 @@ def public_copy(
 
     The deal's number is forgotten, because every card follows from it. The unseen cards are in the
     order of `reshuffle_unseen`.
+
+    >>> from four_seasons_env.game import Game
+    >>> record = Game(deal=17).record
+    >>> copy = public_copy(record, compile_rules(RULES["four-seasons"]), np.array([0], np.uint64))
+    >>> copy["deal"].tolist(), [bool((copy[it] == record[it]).all()) for it in ("top", "deck")]
+    ([-1], [True, False])
 
     Args:
         games: GAME (n,).

@@ -15,7 +15,11 @@ The numbering depends on the rule set's number of piles P:
 | ``S>Tj``   | P if limited      | the card face up on the stock to pile j                 |
 
 The last four exist only in rule sets that need them (``limited``: a limited redeal). Without them
-there are 32 moves for five piles.
+there are 32 moves for five piles. The numbers are frozen: policies and records depend on them.
+
+>>> moves = all_moves(RULES["four-seasons"])
+>>> len(moves), moves[0], moves[1], moves[2], moves[7], moves[12]
+(32, deal, W>F, T0>F, W>T0, T0>T1)
 """
 
 from __future__ import annotations
@@ -94,13 +98,17 @@ def _plain(text: str) -> str:
 def find_move(rules: Rules, move: Move | str | int) -> Move:
     """The move of a text or a number in the rule set's action space.
 
-    Case and spaces in a text do not matter: "w > t2" is "W>T2".
+    Case and spaces in a text do not matter:
+
+    >>> find_move(RULES["four-seasons"], "w > t2"), find_move(RULES["four-seasons"], 9)
+    (W>T2, W>T2)
 
     Raises:
         ValueError: for a text or a number that the action space does not have.
         TypeError: for anything else.
     """
     moves = all_moves(rules)
+    # 1. A Move or its text.
     if isinstance(move, Move):
         move = move.text  # its number may mean another move in this action space
     if isinstance(move, str):
@@ -109,6 +117,7 @@ def find_move(rules: Rules, move: Move | str | int) -> Move:
             hint = nearest(move, [each.text for each in moves])
             raise ValueError(f"unknown move {move!r} in {rules.name!r}: {hint}")
         return found
+    # 2. A number.
     try:
         return moves[check_number("a move's number", move, len(moves))]
     except TypeError:

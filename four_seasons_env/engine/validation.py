@@ -47,6 +47,9 @@ class InvalidGame(ValueError):
 def check_games(games: NDArray[Any], rules: Rules) -> None:
     """Check that every record is a position of a rule set.
 
+    >>> from four_seasons_env.game import Game
+    >>> check_games(Game(deal=17).record, RULES["four-seasons"])
+
     Args:
         games: GAME array of shape (n,).
 
@@ -147,14 +150,17 @@ def _cards_are_sound(g, rule):
     below, top = np.full(52, NO_CARD, np.uint8), np.full(13, NO_CARD, np.uint8)
     height = np.zeros(13, np.uint8)
     accepts = rule.accepts[g.base[0]]
-    met = _ZERO
+    met = _ZERO  # the cards that have a place; none may have two
+    # 1. The foundations: their bases and levels name the cards.
     for suit in range(4):
         for level in range(g.level[suit]):
             met |= _bit(4 * ((np.int64(g.base[suit]) + level) % rule.ranks) + suit)
+    # 2. The stock.
     for i in range(np.int64(g.dealt), np.int64(g.deck_size)):
         if met & _bit(g.deck[i]):
             return False
         met |= _bit(g.deck[i])
+    # 3. The piles, down each chain. A card with a place ends the walk, so no chain is endless.
     for pile in range(rule.piles):
         card = top[pile] = g.top[pile]
         while card != NO_CARD:
@@ -167,12 +173,14 @@ def _cards_are_sound(g, rule):
             below[card] = host
             height[pile] += 1
             card = host
+    # 4. The waste: the cards dealt that are nowhere else.
     for i in range(g.dealt):
         card = g.deck[i]
         if not met & _bit(card):
             met |= _bit(card)
             below[card], top[WASTE] = top[WASTE], card
             height[WASTE] += 1
+    # 5. Every card has a place, and the record says the same as the chains laid here.
     if met != _bit(rule.cards) - _ONE:
         return False
     return (below == g.below).all() and (top == g.top).all() and (height == g.height).all()
