@@ -28,6 +28,7 @@ _ZERO, _ONE = np.uint64(0), np.uint64(1)
 @jit
 def find(keys, key):
     """The slot of a key (not 0) in a table that is not full, or the slot where it belongs."""
+    # Linear probing: from the key's own slot on, to the key or to the first empty slot.
     last = np.uint64(len(keys) - 1)
     at = mix(key) & last
     while keys[at] != _ZERO and keys[at] != key:
@@ -65,7 +66,7 @@ def new_transpositions(rows: int, slots: int) -> Transpositions:
 @internal
 def find_or_add(key, row, table):
     """The row of the position with a key; a position that is new is entered at ``row``."""
-    key = max(key, _ONE)
+    key = max(key, _ONE)  # 0 marks an empty slot
     at = find(table.keys, key)
     if table.keys[at] == _ZERO:
         table.keys[at] = key

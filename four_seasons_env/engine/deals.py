@@ -200,13 +200,14 @@ def read_deals(deals: Any) -> range | NDArray[np.int64]:
     Raises:
         ValueError: for anything else, or a number that is not 0 to 2^63 - 1.
     """
+    # 1. A range, or the ends of one.
     if isinstance(deals, Mapping) and [*deals] == ["start", "stop", "step"]:
         deals = range(*deals.values())
     if isinstance(deals, range):
         for end in (*deals[:1], *deals[-1:]):  # the others are between them
             check_deal(end)
         return deals
-    # A list is not made an array first: that would take True for 1.
+    # 2. A list or an array. A list is not made an array first: that would take True for 1.
     listed = deals if isinstance(deals, Sequence) else np.asarray(deals)
     if isinstance(listed, (str, bytes)) or (isinstance(listed, np.ndarray) and listed.ndim != 1):
         hint = ": pass list(deals)" if isinstance(deals, Iterator) else ""
@@ -238,6 +239,7 @@ def parse_deals(text: str) -> range:
     """
     if text in SPLITS:
         return SPLITS[text]
+    # One number is a range of one deal.
     first, dash, last = text.replace(",", "").replace("_", "").partition("-")
     try:
         low, high = int(first), int(last if dash else first)

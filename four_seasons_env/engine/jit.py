@@ -318,6 +318,7 @@ def module_digest(name: str) -> str:
     """
     packages = {__name__.partition(".")[0], name.partition(".")[0]}
     folder = Path(str(sys.modules[name].__file__)).parent
+    # A walk over the imports, each file once.
     files: dict[str, Path] = {}
     waiting = [name]
     while waiting:
@@ -329,6 +330,7 @@ def module_digest(name: str) -> str:
         if is_script or module.partition(".")[0] in packages:
             files[module] = path
             waiting += _imports(module, path)
+    # In the order of names, so that the digest does not depend on the order of the imports.
     digest = hashlib.sha256()
     for module in sorted(files):
         digest.update(files[module].read_bytes())

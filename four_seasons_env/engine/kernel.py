@@ -152,12 +152,14 @@ def _packing_table(rules: Rules) -> NDArray[np.uint64]:
     packs = fits | wraps
     if rules.wrap == "linear":  # the order ends at the base card, so no card goes on it
         packs = packs & (host >> 2 != base)
+    # Suits are C, S, H, D: bit 1 of a card is its colour.
     if rules.build == "alternate_colour":
         packs = packs & ((card & 2) != (host & 2))
     elif rules.build == "none":
         packs = np.zeros_like(packs)
     packs = np.broadcast_to(packs, (13, 52, 52))  # only some of the rules depend on the base
     accepts = np.zeros((13, 53), np.uint64)
+    # As bit sets. A space, which is host 52, takes any card.
     bits = np.uint64(1) << np.arange(52, dtype=np.uint64)
     # The sum of different powers of two is their bit set.
     accepts[:, :52] = np.where(packs, bits, np.uint64(0)).sum(axis=2, dtype=np.uint64)
@@ -451,6 +453,7 @@ def suit_weight(cards):
 def _shuffle_suits(g, seed):
     """Shuffle the stock of a `one_per_suit` opening: draw a suit, then one of its cards."""
     state = np.uint64(seed)
+    # Place by place. With 3 clubs and a heart unseen the weights are 4, 0, 2 and 0.
     for i in range(np.int64(g.dealt), np.int64(g.deck_size)):
         weights = 0
         for suit in range(4):
@@ -699,7 +702,8 @@ def _write_legal(g, rule, distinct, words, piles, runs, reserve, more_moves):
             targets = _takers(wanted_2, key) | (spaces_2 if card != NO_CARD else _ZERO)
             useful |= targets
             word, at = _append(words, word, at, targets, high)
-    # Every word of the row has been written now, so the caller does not clear it first.
+    # The last word, if it is not full. Every word of the row has been written then, so the caller
+    # does not clear it first.
     if at & 7:
         words[at >> 3] = word
     return useful != _ZERO
@@ -758,7 +762,8 @@ def _move_run(g, rule, source, target):
     while card != bottom:
         card = g.below[card]
         cards += 1
-    # Only the ends of the run change: its cards stay chained to each other.
+    # Only the ends of the run change: its cards stay chained to each other. From 7D 6H 5C, the 6H
+    # and the 5C go to a 7S: below[6H] becomes 7S, and the tops become 7D and 5C.
     g.top[source] = g.below[bottom]
     g.below[bottom] = g.top[target]
     g.top[target] = top
@@ -827,6 +832,7 @@ def play(g, rule, move):
     source = np.int64(rule.source[move])
     target = np.int64(rule.target[move])
     g.moves += 1
+    # The card on the stock: a deal, or after a limited redeal a move of the card that is face up.
     if source == STOCK:
         if target == WASTE:
             _turn(g)
@@ -849,6 +855,7 @@ def play(g, rule, move):
         _move_run(g, rule, source, target)
     else:
         _put(g, _take(g, source), target)
+    # What the rules do by themselves, such as filling a space from the stock.
     if rule.refills:
         _refill(g, rule, source, target)
 

@@ -17,6 +17,7 @@ _LIMITS = {"": ["cpu.max"], "cpu": ["cpu.cfs_quota_us", "cpu.cfs_period_us"]}  #
 def cores(root: Path = Path("/")) -> int:
     """How many cores this process may use, by its affinity and the quotas of its cgroups."""
     affinity = getattr(os, "sched_getaffinity", None)  # not on macOS and Windows
+    # The smallest of these counts.
     limits: list[float] = [len(affinity(0)) if affinity else os.cpu_count() or 1]
     cgroups = root / "proc/self/cgroup"
     for line in cgroups.read_text().splitlines() if cgroups.is_file() else ():
@@ -54,6 +55,8 @@ class Threads:
             result = steps[0](0, games)  # this may compile, which Ctrl-C may interrupt
             self._pool, self._process = ThreadPoolExecutor(self.count - 1), os.getpid()
             return result
+        # 1. Four parts for each thread, of games that lie together: a thread that wakes late leaves
+        # some to the others. Not more, because each part costs a call from Python.
         parts = list(pairwise(games * i // (4 * self.count) for i in range(4 * self.count + 1)))
         shares = [deque[Any](parts[i : i + 4]) for i in range(0, len(parts), 4)]
         busy, results = [Lock() for _ in steps], [list[int]() for _ in steps]
@@ -66,6 +69,8 @@ class Threads:
                     # In one instruction of Python: between two, Ctrl-C would lose a part.
                     results[thread].extend(starmap(steps[thread], iter(share.pop, None)))
 
+        # 2. Play. Ctrl-C may come at any line: then the pool is closed, and this thread plays what
+        # is left, so that no batch is ever half a step ahead.
         interrupts: list[BaseException] = []
         while True:
             try:
@@ -79,6 +84,7 @@ class Threads:
                 break
             except BaseException as error:  # Ctrl-C, maybe again; or no thread can start
                 interrupts.append(error)
+        # 3. Every part has a result, or a thread has failed.
         if interrupts or sum(map(len, results)) < len(parts):
             raise interrupts[0] if interrupts else RuntimeError("a thread failed")
         return sum(map(sum, results))

@@ -94,6 +94,7 @@ class RunningGames(abc.ABC):
         self._autoreset = AUTORESET[check_autoreset_mode(settings.autoreset_mode)]
         self._threads = Threads(self._share_games(settings.num_threads, count))
         announce(self._compiled.advance)
+        # What compiled code writes into. A subclass adds masks and observations.
         self.games = np.zeros(count, GAME)
         self.episodes = np.zeros(count, stepping.EPISODE)
         self.rewards = np.zeros(count)
@@ -203,9 +204,11 @@ class RunningGames(abc.ABC):
         # A custom reward sees the positions before the step.
         reward = self.settings.reward if callable(self.settings.reward) else None
         before = self.games if reward is None else self.games.copy()
+        # 1. Actions, and where no custom reward is in the way the episodes that begin.
         ended = self._advance(actions, stepping.NEXT_DEAL, out)
         if ended < 0:
             self._refuse(-1 - ended, int(actions[-1 - ended]))
+        # 2. The custom reward, and then these episodes.
         if reward is not None:
             try:
                 self._pay(reward, before)
@@ -356,6 +359,7 @@ class Batch(RunningGames):
 
     def __init__(self, settings: MoveSettings) -> None:
         super().__init__(settings)
+        # 1. The settings that only moves have.
         count, observation = len(self.games), settings.observation
         mask = MASKS.index(settings.mask)
         self._settings = stepping.CompiledSettings(
@@ -363,6 +367,7 @@ class Batch(RunningGames):
             observation=KINDS[observation],
             shares=(1 / largest_counts(self.rules, observation)).astype(np.float32),
         )
+        # 2. The buffers. Observations are kept as counts, a byte each; a step ends by showing them.
         words, self.masks = new_masks(count, self.rules)  # the same memory
         self._surely_room = 0
         space = observation_space(self.rules, observation)

@@ -155,15 +155,18 @@ def _take_action(i, bundle, action):
     shared, contract = bundle.shared, bundle.contract
     rule = contract.rules[0]
     g, episode = shared.games[i], shared.episodes[i]
-    before = np.int64(g.cards_up)
+    # 1. The record of the step.
+    before = np.int64(g.cards_up)  # the cards that this step puts up earn the reward
     episode.illegal = False
     episode.steps += 1
+    # 2. The moves, and the next decision, which plays the ending if one has begun.
     if not episode.over:
         if shared.masks[i, action]:
             _play_to_candidate(i, action, bundle)
             _decide(i, bundle, False)
         else:
             episode.illegal = True
+    # 3. The reward and the end.
     episode.cards_up = g.cards_up
     shared.rewards[i], shared.truncated[i] = end_step(g, rule, episode, before, contract)
     shared.terminated[i] = episode.over
@@ -178,13 +181,8 @@ def _decide(i, bundle, opening):
     That happens only where endings are searched. A game that is at its opening is not played by
     `reset`: its only candidate is the opening itself, and the first step plays it.
     """
-    shared, settings, buffers, scratch = (
-        bundle.shared,
-        bundle.settings,
-        bundle.buffers,
-        bundle.scratch,
-    )
-    g = shared.games[i]
+    shared, settings, buffers = bundle.shared, bundle.settings, bundle.buffers
+    scratch, g = bundle.scratch, shared.games[i]
     rule = bundle.contract.rules[0]
     count = 0
     # 1. The candidates. If only moves that rename spaces are left, the game is over.

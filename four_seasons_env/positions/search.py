@@ -214,6 +214,7 @@ def expand_best(rule, no_refills, horizon, search):
     Returns:
         The first row of the new positions, and the row after the last.
     """
+    # 1. Out of the queue.
     state = search.state[0]
     row = pop(search.heap, state.waiting, search.worths)
     state.waiting -= 1
@@ -222,6 +223,7 @@ def expand_best(rule, no_refills, horizon, search):
     first = count = state.count
     if search.depths[row] >= DEEPEST:
         return first, count
+    # 2. Each legal move, in the order of the numbers.
     dealt = search.positions[row].dealt
     move = -1
     while True:
@@ -233,7 +235,7 @@ def expand_best(rule, no_refills, horizon, search):
             continue
         if count == state.room:  # the other successors are dropped
             break
-        # Played in the next free row; a position that is not new is overwritten there.
+        # a. Played in the next free row; a position that is not new is overwritten there.
         search.positions[count] = search.positions[row]
         reached = search.positions[count]
         play(reached, rule, move)
@@ -243,13 +245,14 @@ def expand_best(rule, no_refills, horizon, search):
         if turned:  # by a refill: play it without, so that the hidden card stays hidden
             search.positions[count] = search.positions[row]
             play(reached, no_refills, move)
-        # Finds the position, or enters it as row `count`. Positions that differ only in the order
-        # of the piles are one, which keeps the search small.
+        # b. Finds the position, or enters it as row `count`. Positions that differ only in the
+        # order of the piles are one, which keeps the search small.
         known = find_or_add(position_key(reached, rule), count, search.table)
         if known != count:
             if search.depths[row] + 1 < search.depths[known]:
                 _shorten(reached, rule, row, move, known, search)
             continue
+        # c. It is new: describe it, and say whether the search may stop there.
         _fill_row(rule, row, move, count, horizon, search)
         if turned or (horizon == UNTIL_PROGRESS and is_progress(rule, move)):
             search.turns[count] = move
