@@ -9,7 +9,8 @@ training: load it with `custom_objects`, the spaces of the new environment
 (docs/reference/agents.md).
 
 Examples:
-    >>> MaskablePPO(CandidatePolicy, env, policy_kwargs={"features_extractor_class": TableEncoder})
+    >>> encoder = {"features_extractor_class": TableEncoder}
+    >>> model = MaskablePPO(CandidatePolicy, env, policy_kwargs=encoder)
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 Examples:
     >>> env = FourSeasonsVecEnv(512, observation="places", mask="no_repeats")
-    >>> MaskablePPO(MovePolicy, env)
+    >>> model = MaskablePPO(MovePolicy, env)
 """
 
 from __future__ import annotations
@@ -69,8 +69,8 @@ class MovePolicy(OwnLayers):
         super().__init__(observation_space, action_space, lr_schedule, **kwargs)
 
     def _get_constructor_parameters(self) -> dict[str, Any]:
-        own = {"rules": self._rules, "layers": self._layers}
-        return super()._get_constructor_parameters() | own
+        parameters = super()._get_constructor_parameters()
+        return parameters | {"rules": self._rules, "layers": self._layers}
 
     def _build(self, lr_schedule: Any) -> None:
         self.network = MoveNetwork(self._rules, self._layers)

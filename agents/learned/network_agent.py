@@ -78,6 +78,6 @@ def _card_table(
     weights: Weights, name: str, kinds: NDArray[np.int64], width: int
 ) -> NDArray[np.float32]:
     """The rows of a `four_seasons_env.agents.network.places.CardTable`."""
-    own = tensor_of(weights, f"{name}.rows", (len(kinds), width))
+    table = tensor_of(weights, f"{name}.rows", (len(kinds), width))
     shared = tensor_of(weights, f"{name}.shared", (int(kinds.max()) + 1, width))
-    return own + shared[kinds]
+    return table + shared[kinds]

@@ -39,14 +39,14 @@ def check_array(
         ValueError: for another shape, or a value that is out of range.
     """
     if not isinstance(array, np.ndarray) or array.dtype not in dtypes:
-        wanted = " or ".join(np.dtype(each).name for each in dtypes)
+        expected = " or ".join(np.dtype(each).name for each in dtypes)
         found = getattr(array, "dtype", type(array).__name__)
         hint = f"; use {UNSCALED}" if getattr(found, "kind", "") == "f" else ""
-        raise TypeError(f"{name} must be an array of {wanted}, not of {found}{hint}")
+        raise TypeError(f"{name} must be an array of {expected}, not of {found}{hint}")
     lengths = zip(array.shape, shape, strict=False)
-    if array.ndim != len(shape) or not all(most in (None, own) for own, most in lengths):
-        wanted = str(shape).replace("None", "n")
-        raise ValueError(f"{name} must be of shape {wanted}, not {array.shape}")
+    if array.ndim != len(shape) or not all(length in (None, size) for size, length in lengths):
+        expected = str(shape).replace("None", "n")
+        raise ValueError(f"{name} must be of shape {expected}, not {array.shape}")
     if largest is None:
         return
     most = np.empty(array.shape[1:], array.dtype)

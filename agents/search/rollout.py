@@ -154,8 +154,8 @@ class RolloutAgent(Agent):
     def _candidates(self, game: np.void, mask: Masks) -> Actions:
         """The heuristic's own move, and the others that it gives the highest gains."""
         player = self._player
-        own = choose_move(game, self._rule[0], mask, player.buffers)
+        first = choose_move(game, self._rule[0], mask, player.buffers)
         others = np.flatnonzero(mask)
-        others = others[others != own]
+        others = others[others != first]
         best = np.argsort(-player.buffers.gains[others], kind="stable")[: self._most - 1]
-        return np.array([own, *others[best]])
+        return np.array([first, *others[best]])
