@@ -24,7 +24,6 @@ _MOST_IDLE = 30
 """A playout ends after this many moves in a row that change nothing but the piles: a player without
 chance or memory goes round in circles there. In 4,000 deals of each rule set, at most nine such
 moves led anywhere."""
-_ENDLESS = 2**62
 
 
 class Dice(NamedTuple):
@@ -144,7 +143,7 @@ class RandomAgent(ScriptedAgent):
     kind = "chance"
     mask = "legal"
     plays = ("stochastic",)
-    most_idle = _ENDLESS
+    most_idle = 2**62  # chance ends every circle
 
     def act(self, games: Positions, masks: Masks, rng: Rng) -> Actions:
         """Draw a legal move in each game."""
