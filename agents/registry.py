@@ -144,9 +144,8 @@ def find_maker(name: str) -> Maker:
         raise ValueError(f"plays of agent {name!r} must be {' or '.join(PLAYS)}, or both")
     for play in plays:
         check_choice(f"play of agent {name!r}", play, PLAYS)
-    return Maker(
-        make, plays, check_positive(f"block of agent {name!r}", getattr(make, "block", Agent.block))
-    )
+    block = check_positive(f"block of agent {name!r}", getattr(make, "block", Agent.block))
+    return Maker(make, plays, block)
 
 
 def load_ours(place: str) -> Any:

@@ -6,7 +6,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from four_seasons_env.agents.network import evaluation, rows
-from four_seasons_env.agents.network.evaluation import tensor_of
 from four_seasons_env.agents.policy_files import PolicyCard, Weights
 from four_seasons_env.agents.registry import PLAYS, Actions, Agent, Masks, Positions, Rng
 from four_seasons_env.observations import observations_of
@@ -46,7 +45,7 @@ class NetworkAgent(Agent):
         self._table = _card_table(weights, "encoder.table", kinds, widths.position)
         self._dense = evaluation.dense_layer(weights, ["dense"], widths.position, widths.move)
         self._moves = _card_table(weights, "moves", move_kinds, widths.move)
-        self._weights = tensor_of(weights, "score", (widths.move,))
+        self._weights = evaluation.tensor_of(weights, "score", (widths.move,))
 
     def scores(self, games: Positions, masks: Masks) -> NDArray[np.float32]:
         """The score of each move, minus infinity where it is illegal; float32 of shape (n, A)."""
@@ -78,6 +77,6 @@ def _card_table(
     weights: Weights, name: str, kinds: NDArray[np.int64], width: int
 ) -> NDArray[np.float32]:
     """The rows of a `four_seasons_env.agents.network.places.CardTable`."""
-    table = tensor_of(weights, f"{name}.rows", (len(kinds), width))
-    shared = tensor_of(weights, f"{name}.shared", (int(kinds.max()) + 1, width))
+    table = evaluation.tensor_of(weights, f"{name}.rows", (len(kinds), width))
+    shared = evaluation.tensor_of(weights, f"{name}.shared", (int(kinds.max()) + 1, width))
     return table + shared[kinds]

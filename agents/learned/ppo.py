@@ -230,16 +230,15 @@ class NextDealPpo(Ppo):
 
     def card_fields(self) -> dict[str, Any]:
         """See `Learner.card_fields`."""
-        settings = self.settings
         return {
             "observation": "features",
             "mask": "distinct",
             "decisions": {
-                "candidates": settings.play_candidates,
-                "expansions": settings.play_expansions,
-                "order": settings.order,
-                "endings": settings.play_endings,
-                "ending_expansions": settings.ending_expansions,
-                "value_weight": settings.value_weight,
+                "candidates": self.settings.play_candidates,
+                "expansions": self.settings.play_expansions,
+                "order": self.settings.order,
+                "endings": self.settings.play_endings,
+                "ending_expansions": self.settings.ending_expansions,
+                "value_weight": self.settings.value_weight,
             },
         }

@@ -15,7 +15,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from four_seasons_env.agents.network import evaluation
-from four_seasons_env.agents.network.evaluation import Network
 from four_seasons_env.agents.policy_files import PolicyCard, load_policy
 from four_seasons_env.engine.jit import jit
 from four_seasons_env.engine.kernel import compile_rules, nothing_hidden, play
@@ -50,11 +49,11 @@ class Evaluator(NamedTuple):
 
     rule: Any  # the compiled rule set
     no_refills: Any  # the same without refills, under which moves turn no cards
-    network: Network
+    network: evaluation.Network
     buffers: evaluation.NetworkBuffers
 
 
-def new_evaluator(rules: Rules, network: Network) -> Evaluator:
+def new_evaluator(rules: Rules, network: evaluation.Network) -> Evaluator:
     """An `Evaluator` of a rule set's positions."""
     rule = compile_rules(rules)[0]
     no_refills = compile_rules(rules.without_refills)[0]

@@ -41,8 +41,6 @@ _SOLVER_POSITIONS = 20_000
 LARGEST_SHIFT = 0.5
 """Largest `PolicyCard.chance_shift` of a network whose chances are shown."""
 
-_CHANCES = {"won": 1.0, "lost": 0.0}
-
 
 def can_judge(rules: Rules) -> bool:
     """Whether calibrated chances exist for a rule set."""
@@ -99,7 +97,8 @@ class Judge:
         if game.is_over:
             return float(game.is_won)
         if nothing_hidden(game.record[0], self._evaluator.rule):
-            return _CHANCES.get(solve(game, max_positions=_SOLVER_POSITIONS).status)
+            status = solve(game, max_positions=_SOLVER_POSITIONS).status
+            return {"won": 1.0, "lost": 0.0}.get(status)
         # 2. The best few places to turn the next card, by the network, and the first place of all.
         (record,), search = game.record.copy(), self._search
         sort_unseen(record, self._evaluator.rule)

@@ -64,13 +64,31 @@ def _choose_all(games, rules, words, masks, player, moves):
         moves[i] = _choose(games[i], rules[0], words[0], masks[i], player)
 
 
+@by_type
+def _goes_on(g, rule, words, idle, player):
+    """Write the legal moves of a player; returns whether its playout goes on.
+
+    Args:
+        idle: how many moves in a row have changed nothing but the piles.
+    """
+    return _with_chance if getattr(player, "instance_class", None) is Dice else _without_chance
+
+
+def _with_chance(g, rule, words, idle, player):
+    return legal(g, rule, False, words)
+
+
+def _without_chance(g, rule, words, idle, player):
+    return idle < _MOST_IDLE and legal(g, rule, True, words)
+
+
 @jit
-def _play_out(games, rules, max_moves, words, mask, player, distinct, most_idle):
+def _play_out(games, rules, max_moves, words, mask, player):
     """Play each game until it ends, goes round, or reaches the limit of moves."""
     rule, words, mask = rules[0], words[0], mask[0]
     for i in range(len(games)):
         g, idle = games[i], 0
-        while idle < most_idle and g.moves < max_moves and legal(g, rule, distinct, words):
+        while g.moves < max_moves and _goes_on(g, rule, words, idle, player):
             before = _beside_the_piles(g)
             play(g, rule, _choose(g, rule, words, mask, player))
             idle = idle + 1 if _beside_the_piles(g) == before else 0
@@ -92,7 +110,6 @@ class ScriptedAgent(Agent):
     kind = "rule of thumb"
     mask = "distinct"
     block = 1000
-    most_idle = _MOST_IDLE
 
     def __init__(self, rules: Rules) -> None:
         self.rules, self._rule = rules, compile_rules(rules)
@@ -114,8 +131,7 @@ class ScriptedAgent(Agent):
 
     def play_out(self, games: Positions, max_moves: int, rng: Rng) -> None:
         """Play each game to its end; see `four_seasons_env.games.Games.play_out`."""
-        room, distinct = (self._words, self._mask), self.mask == "distinct"
-        _play_out(games, self._rule, max_moves, *room, self._player, distinct, self.most_idle)
+        _play_out(games, self._rule, max_moves, self._words, self._mask, self._player)
 
 
 class GreedyAgent(ScriptedAgent):
@@ -143,12 +159,10 @@ class RandomAgent(ScriptedAgent):
     kind = "chance"
     mask = "legal"
     plays = ("stochastic",)
-    most_idle = 2**62  # chance ends every circle
 
     def act(self, games: Positions, masks: Masks, rng: Rng) -> Actions:
         """Draw a legal move in each game."""
-        drawn = np.where(masks, rng.random(masks.shape, np.float32), -1.0)
-        moves: Actions = drawn.argmax(axis=1)
+        moves: Actions = np.where(masks, rng.random(masks.shape, np.float32), -1.0).argmax(axis=1)
         return moves
 
     def play_out(self, games: Positions, max_moves: int, rng: Rng) -> None:

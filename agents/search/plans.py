@@ -41,6 +41,14 @@ def _keys(games, rule, keys):
         keys[i] = public_key(games[i], rule)
 
 
+@jit
+def _keys_along(games, rule, moves, keys):
+    """The key of the position in which each move is played; ``games`` is a GAME array of one."""
+    for i in range(len(moves)):
+        keys[i] = public_key(games[0], rule)
+        kernel.play(games[0], rule, moves[i])
+
+
 class Plans:
     """A table of planned moves, by the public information of a position.
 
@@ -80,9 +88,9 @@ class Plans:
             return
         games = np.zeros(1, kernel.GAME)
         games[0] = game
-        for move in moves:
-            self[games[0]] = move
-            kernel.play(games[0], self._rule, move)
+        keys = np.zeros(len(moves), np.uint64)
+        _keys_along(games, self._rule, np.array(moves, np.int64), keys)
+        self._moves.update(zip(keys.tolist(), moves, strict=True))
 
     def endings(self, games: Positions) -> Actions:
         """`moves_for`, after games in which nothing is hidden have been planned to their ends."""
