@@ -1,17 +1,19 @@
-"""Work on deals in blocks: each block is a task with its own result file.
+"""Deals in blocks: each block is a task with its own result file.
 
-An interrupted or extended run works only on the blocks that are not done. A `GamesTask` is a block
-of a comparison, which one player plays.
+An interrupted or extended run works only on the blocks that are not done. Two parts:
+
+1. any `Block`, and `run_blocks`, which hands those that are not done to workers;
+2. `PlayerBlock`, a block of a comparison: the games of one player, with their moves and their luck.
 """
 
+import abc
 import contextlib
 import functools
 import sys
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
 
 import pandas as pd
 from joblib import Parallel, delayed
@@ -29,7 +31,7 @@ from four_seasons_env.rules import get_rules
 
 
 @dataclass(frozen=True)
-class Block:
+class Block(abc.ABC):
     """A range of deals of one rule set, which one task works on and stores."""
 
     out: Path
@@ -38,6 +40,14 @@ class Block:
     folder: str
     """Subfolder of its result file; "" for none."""
     deals: range
+
+    @abc.abstractmethod
+    def work(self) -> None:
+        """Work on the deals that are left, and write the result file."""
+
+    @abc.abstractmethod
+    def load(self) -> None:
+        """Compile, or load, what `work` needs."""
 
     @property
     def part(self) -> Path:
@@ -59,40 +69,31 @@ class Block:
         """The deals to work on: all, unless the stored rows have each once, in order."""
         # All or none: the games of a block share the agent's random numbers, so a block is always
         # played whole.
-        done = stored is not None and stored["deal"].tolist() == list(self.deals)
-        return () if done else self.deals
-
-
-B = TypeVar("B", bound=Block)
+        is_done = stored is not None and stored["deal"].tolist() == list(self.deals)
+        return () if is_done else self.deals
 
 
 def split_deals(numbers: range, size: int) -> list[range]:
     """Split a range of deals into blocks, which end at multiples of the size.
 
-    Only the first and the last may be shorter: they hold the wanted deals of their blocks.
+    Only the first and the last may be shorter: they hold the deals of their blocks that are asked
+    for. A range that grows keeps its finished blocks.
+
+    >>> split_deals(range(18, 35), 10)
+    [range(18, 20), range(20, 30), range(30, 35)]
     """
     first, stop = numbers[0], numbers[-1] + 1
-    # Multiples of the size, not of the range: a range that grows keeps its finished blocks.
     starts = range(first - first % size, stop, size)
     return [range(max(first, start), min(start + size, stop)) for start in starts]
 
 
-def run_blocks(
-    function: Callable[[B], Any],
-    blocks: Sequence[B],
-    label: str,
-    workers: Workers,
-    load: Callable[[B], Any],
-) -> pd.DataFrame:
+def run_blocks(blocks: Sequence[Block], label: str, workers: Workers) -> pd.DataFrame:
     """Work on each block that is not done, under a progress bar of deals.
 
     Args:
-        function: writes the result file of a block. Workers import it by name.
         blocks: all blocks of the run; the bar counts those that are done already.
         label: label of the bar.
-        workers: workers that call the function.
-        load: compiles, or loads, all that a block needs. Called in this process with a block of
-            each rule set and folder before workers start, so that they only load.
+        workers: workers that work on the blocks.
 
     Returns:
         The rows of all blocks, in their order, as written to results.csv.
@@ -101,64 +102,71 @@ def run_blocks(
         ValueError: see `Workers.check`.
         RuntimeError: if a block failed, after all others are done; its note has the traceback.
     """
-    todo = [block for block in blocks if block.left(block.stored())]
+    # 1. Which blocks are done? Their rows, or None.
+    rows = [None if block.left(stored := block.stored()) else stored for block in blocks]
+    todo = [block for block, done in zip(blocks, rows, strict=True) if done is None]
+
+    # 2. This process compiles for a block of each rule set and folder; its workers only load.
     if workers.share_this_machine:
         with contextlib.suppress(Exception):  # the block fails in its worker, too, and is named
             for block in {(each.rules, each.folder): each for each in todo}.values():
-                load(block)
+                block.load()
+
+    # 3. Workers work on the others.
+    failures = []
     with workers.started(), progress_bar() as bar:
         deals, left = (sum(len(each.deals) for each in some) for some in (blocks, todo))
         shown = bar.add_task(label, total=deals, completed=deals - left)
         # joblib returns results of loky and Dask as they come, those of Ray at the end.
         kind = "list" if workers.backend == "ray" else "generator_unordered"
-        failures = []
-        for done, failed in Parallel(return_as=kind)(
-            delayed(_attempt)(function, each) for each in todo
-        ):
-            bar.advance(shown, done)
-            if failed:
-                failures.append(failed)
+        for count, failure in Parallel(return_as=kind)(delayed(_attempt)(each) for each in todo):
+            bar.advance(shown, count)
+            failures += failure
     if failures:
         raise failures[0]
-    # From the files alone, not from what this call has played: an interrupted run ends with the
-    # same table as an uninterrupted one.
-    results = pd.concat([folders.read_table(block.part) for block in blocks], ignore_index=True)
-    folders.write_csv(blocks[0].out / "results.csv", results)
-    return results
+
+    # 4. One table. New rows come from their files, too, whose numbers are rounded: an interrupted
+    # run ends with the same table as an uninterrupted one.
+    for i, block in enumerate(blocks):
+        if rows[i] is None:
+            rows[i] = folders.read_table(block.part)
+    table = pd.concat(rows, ignore_index=True)
+    folders.write_csv(blocks[0].out / "results.csv", table)
+    return table
 
 
-def _attempt(function: Callable[[B], Any], block: B) -> tuple[int, RuntimeError | None]:
+def _attempt(block: Block) -> tuple[int, list[RuntimeError]]:
     """Work on a block, and return its number of deals, and its error, if it failed.
 
     The error names the block, and has the traceback as a note, which a worker can send.
     """
     try:
-        function(block)
+        block.work()
     except Exception as error:
-        failed = RuntimeError(
+        failure = RuntimeError(
             f"block {block.part.relative_to(block.out)} failed, and finished blocks are saved: "
             f"{type(error).__name__}: {one_line(error)}"
         )
         if not isinstance(error, AnswerError):  # its message is enough
-            failed.add_note(traceback.format_exc().rstrip())
-        return len(block.deals), failed
-    return len(block.deals), None
+            failure.add_note(traceback.format_exc().rstrip())
+        return len(block.deals), [failure]
+    return len(block.deals), []
 
 
 # --- blocks of a comparison ----------------------------------------------------------------------
 
-LUCK = ("luck", "luck_variance")
+LUCK = ["luck", "luck_variance"]
 """Columns of results.csv: luck of all turned cards, and its variance for a fair player."""
 
 
 @dataclass(frozen=True)
-class GamesTask(Block):
+class PlayerBlock(Block):
     """A block of deals, played by one player."""
 
     player: Player
     seed: int
-    record: bool = False
-    luck: bool = False
+    record: bool
+    luck: bool
 
     @property
     def games(self) -> Path:
@@ -169,49 +177,48 @@ class GamesTask(Block):
         """The deals to play: all, unless results, games and luck of the block are complete."""
         if self.record and not self.games.is_file():
             return self.deals
-        # Luck is measured from the moves of a game, which only this process has.
+        # Luck is measured from the moves of a game, which only the process that plays it has.
         if self.luck and (stored is None or "luck" not in stored):
             return self.deals
         return super().left(stored)
 
+    def load(self) -> None:
+        """Compile, or load, what a block needs."""
+        games = play.warm_up(self.player, get_rules(self.rules))["game"]
+        if self.luck:
+            luck_of(games.tolist())
 
-def tasks_of(out: Path, manifest: Manifest) -> list[list[GamesTask]]:
-    """The tasks of a comparison: a list for each player under each rule set."""
-    flags = manifest.seed, manifest.recorded
+    def work(self) -> None:
+        """Play the block, and write its games, if they are recorded, and its results."""
+        player = self.player
+        results = play.play_in_block(player, get_rules(self.rules), self.deals, self.seed)
+        results = results.assign(
+            agent=player.agent, play=player.play, rules=self.rules, train_seed=player.train_seed
+        )
+        games = results["game"].tolist()
+        columns = list(COLUMNS)
+        if self.luck:
+            results[LUCK] = luck_of(games)
+            columns += LUCK
+        # The results come last, because they mark the block as done.
+        if self.record:
+            write_atomically(self.games, to_lines(games))
+        folders.write_csv(self.part, results[columns])
+
+
+def blocks_of(out: Path, manifest: Manifest) -> list[list[PlayerBlock]]:
+    """The blocks of a comparison: a list for each player under each rule set."""
     return [
         [
-            GamesTask(out, rules, player.folder, block, player, *flags, rules in manifest.luck)
-            for block in split_deals(manifest.numbers, player.block)
+            PlayerBlock(
+                *(out, rules, player.folder, deals),
+                *(player, manifest.seed, manifest.recorded, rules in manifest.luck),
+            )
+            for deals in split_deals(manifest.numbers, player.block)
         ]
         for rules, players in manifest.players.items()
         for player in players
     ]
-
-
-def load_block(task: GamesTask) -> None:
-    """Compile, or load, what a block needs."""
-    games = play.warm_up(task.player, get_rules(task.rules))["game"]
-    if task.luck:
-        luck_of(games.tolist())
-
-
-def play_block(task: GamesTask) -> None:
-    """Play a block of deals, and write the results and games of those that are asked for."""
-    rules, player = get_rules(task.rules), task.player
-    results = play.play_in_block(player, rules, task.deals, task.seed)
-    games = results.pop("game").tolist()
-    results["agent"] = player.agent
-    results["play"] = player.play
-    results["rules"] = rules.name
-    results["train_seed"] = player.train_seed
-    columns = list(COLUMNS)
-    if task.luck:
-        results[list(LUCK)] = luck_of(games)
-        columns += LUCK
-    # The results come last, because they mark the block as done.
-    if task.record:
-        write_atomically(task.games, to_lines(games))
-    folders.write_csv(task.part, results[columns])
 
 
 @functools.lru_cache(maxsize=2)
@@ -232,4 +239,4 @@ def luck_of(games: Sequence[Record]) -> pd.DataFrame:
     """
     measured = [meter_for(game.rules).measure(game.start(), game.moves) for game in games]
     # Without luck, the sums of chances leave a rounding error, which would not be 0 in a file.
-    return pd.DataFrame(measured, columns=list(LUCK), dtype=float).round(12)
+    return pd.DataFrame(measured, columns=LUCK, dtype=float).round(12)

@@ -1,15 +1,15 @@
-"""Common parts of all commands: flags from a dataclass, one line after an error or Ctrl-C."""
+"""Common parts of all commands: flags from a dataclass, one line after an error or Ctrl-C.
 
-import errno
+`command` makes the `main` of a command. Beside it stand the checks of flags that several commands
+share, and their progress bar.
+"""
+
 import functools
 import importlib
 import shlex
-import signal
 import sys
-import threading
 import traceback
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Sequence
 from numbers import Integral
 from pathlib import Path
 from typing import Any, get_type_hints
@@ -21,9 +21,6 @@ from rich.progress import Progress, ProgressColumn
 from four_seasons_env.__main__ import INTERRUPTED, USAGE_ERROR
 from four_seasons_env.files import expanded
 from four_seasons_env.rules import RULES, get_rules
-
-STOPS = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
-"""Signals that stop a command as Ctrl-C does: `kill`, and the end of a terminal or a job."""
 
 _NOT_OTHER = (f"{Path(__file__).parents[1]}/", "<string>", "<frozen importlib", importlib.__file__)
 """Starts of the file names of this package, of code made by it, and of the import system."""
@@ -56,9 +53,9 @@ def command(
 
     Returns:
         A function that takes the flags as strings, by default those of this process. It raises
-        SystemExit with status 2 after an error, 130 after Ctrl-C, `kill` or the end of the
-        terminal; each prints one line. An error caused by the user's own code, such as an agent,
-        prints the traceback too: that of its cause, or a worker's in its notes.
+        SystemExit with status 2 after an error, 130 after Ctrl-C; each prints one line. An error
+        caused by the user's own code, such as an agent, prints the traceback too: that of its
+        cause, or a worker's in its notes.
     """
     return functools.partial(_run, function, interrupted)
 
@@ -67,12 +64,13 @@ def _run(
     function: Callable[[Any], object], interrupted: str, arguments: Sequence[str] | None = None
 ) -> None:
     """See `command`."""
+    # 1. How the command is called, for `--help` and to call it again.
     home = sys.modules[function.__module__]
     file = Path(str(home.__file__))
-    is_study = file.parent.name == "studies"
-    program = (
-        ["python", f"experiments/studies/{file.name}"] if is_study else ["four-seasons", file.stem]
-    )
+    program = ["four-seasons", file.stem]
+    if file.parent.name == "studies":
+        program = ["python", f"experiments/studies/{file.name}"]
+    # 2. Its flags. tyro ends the process itself where they have the wrong form.
     arguments = list(sys.argv[1:] if arguments is None else arguments)
     run = tyro.cli(
         get_type_hints(function)["run"],
@@ -81,10 +79,10 @@ def _run(
         description=home.__doc__,
         config=(tyro.conf.OmitArgPrefixes,),
     )
+    # 3. The call. Whatever a user can cause is one line.
     try:
         _refuse_repeated_flags(arguments)
-        with _stopped_by_signals():
-            function(run)
+        function(run)
     except KeyboardInterrupt:
         again = shlex.join([*program, *arguments])
         out = shlex.quote(str(getattr(run, "out", "")))
@@ -123,32 +121,12 @@ def _refuse_repeated_flags(arguments: Sequence[str]) -> None:
             raise ValueError(f"{flag} must be given once, with all its values")
 
 
-@contextmanager
-def _stopped_by_signals() -> Iterator[None]:
-    """Let `kill` and the end of a terminal stop a block as Ctrl-C does; else workers would stay.
-
-    In a thread of an application, signals are the application's.
-    """
-    before = {}
-    if threading.current_thread() is threading.main_thread():
-        for number in STOPS:
-            if signal.getsignal(number) is not signal.SIG_IGN:  # as `nohup` sets it
-                before[number] = signal.signal(number, signal.default_int_handler)
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
-
-
 def one_line(error: BaseException) -> str:
     """The text of an error in one line; errors of the operating system include the file."""
     if isinstance(error, OSError) and error.filename:
         return f"{error.filename}: {error.strerror}"
     if isinstance(error, OSError) and error.errno:
-        # In containers, it may be tiny, and errors of semaphores name no file.
-        shared = "; workers write to /dev/shm, too: try --n-jobs 1" * (error.errno == errno.ENOSPC)
-        return f"cannot write: {error.strerror}{shared}"
+        return f"cannot write: {error.strerror}"
     return " ".join(str(error).split()) or type(error).__name__
 
 

@@ -3,8 +3,8 @@
     four-seasons compare --agents random heuristic maskable_ppo:runs/x --out runs/y
 
 Every agent plays every deal, many deals in lockstep, and sees only public information.
-`results.csv` has a row per game; the table and the plots are made from it. If the command is
-started again, it plays only the missing blocks of deals.
+`results.csv` has a row per game, and the tables are made from it. If the command is started again,
+it plays only the missing blocks of deals.
 """
 
 from dataclasses import dataclass, field
@@ -13,14 +13,13 @@ from typing import Literal
 
 import pandas as pd
 
-from four_seasons_env.agents.names import Name
+from four_seasons_env.arguments import nearest
+from four_seasons_env.engine.deals import deals_in_words
 from four_seasons_env.experiments import blocks, command_line, comparison, folders, tables
 from four_seasons_env.experiments.play import own_generators
 from four_seasons_env.experiments.players import find_players
-from four_seasons_env.experiments.plots import plot_win_rates
-from four_seasons_env.experiments.summary import OPTIMUM, summarise_seeds, what_is_certain
+from four_seasons_env.experiments.summary import BASELINE, summarise_seeds, what_is_certain
 from four_seasons_env.experiments.workers import Workers
-from four_seasons_env.files import file_name, write_atomically
 
 
 @dataclass
@@ -60,7 +59,7 @@ class Compare(command_line.Run):
 
 @own_generators()
 def compare(run: Compare) -> pd.DataFrame:
-    """Play the blocks that are missing, print the table, and save it and plots with the results.
+    """Play the blocks that are missing, and save and print the tables of all games.
 
     Returns:
         All results, a row per game.
@@ -72,69 +71,61 @@ def compare(run: Compare) -> pd.DataFrame:
         RuntimeError: if a block of deals could not be played, or if another process uses the
             folder.
     """
-    # The census first: a wrong folder is reported before hours of play.
+    # 1. Whatever is wrong is reported before hours of play.
     census = comparison.read_census(run.census)
-    manifest, against = _checked(run)
+    manifest = _checked(run)
+    against = _baseline(run.against, manifest)
     with folders.locked(run.out, "comparison"):
-        results = _play(run, manifest)
-        summary = comparison.summarise_folder(run.out, results, census, against)
-        folders.write_csv(run.out / "summary.csv", summary)
-        folders.write_csv(run.out / "seeds.csv", summarise_seeds(results, against))
-        markdown = tables.as_markdown(tables.as_text(summary))
-        write_atomically(run.out / "table.md", markdown.encode())
-        note = tables.note_of(summary, results)
-        latex = tables.as_latex(tables.to_print(summary, tables.PAPER), note)
-        write_atomically(run.out / "table.tex", latex.encode())
-        plots = []
-        for rules, played in results.groupby("rules", sort=False):
-            title, name = f"{rules}, {tables.deals_as_text(played)}", file_name(str(rules))
-            own = summary[summary["rules"] == rules]
-            tables.print_table(tables.to_print(own, tables.PRINTED), title)
-            measured = own[own["adjusted"].notna()] if "adjusted" in own else own[:0]
-            if len(measured):
-                luck = tables.to_print(measured, tables.LUCK_PRINTED)
-                tables.print_table(luck, "without the luck of the cards")
-            print(f"{rules}, {what_is_certain(played, run.against)}")
-            for kind in own.loc[own["agent"] == OPTIMUM, "kind"]:
-                print(
-                    f"optimum: the best fair play, {kind}; the optimum minus a win rate estimates "
-                    "the regret of an agent, no more certain than both"
-                )
-            plots.append((own, title, run.out / f"win_rates-{name}.png"))
-        for plot in plots:
-            plot_win_rates(*plot)
-        print(
-            f"saved in {run.out}: results.csv (a row per game), summary.csv, seeds.csv, table.md, "
-            "table.tex and win_rates-*.png"
-        )
-        return results
+        # 2. Players, in blocks of deals, to one table of games.
+        manifest = comparison.open_comparison(run.out, manifest)
+        games = _play(run, manifest)
+        # 3. Games to one summary, and the summary to files.
+        summary = comparison.summarise_players(games, manifest.players, census, against)
+        seeds = summarise_seeds(games, against)
+        tables.write_tables(run.out, summary, seeds, manifest.numbers)
+    # 4. The same for people.
+    for rules, rows in summary.groupby("rules", sort=False):
+        tables.print_summary(rows, f"{rules}, {deals_in_words(manifest.numbers)}")
+        print(f"{rules}, {what_is_certain(games[games['rules'] == rules], run.against)}")
+    print(f"saved in {run.out}: results.csv, a row per game; {', '.join(tables.FILES)}")
+    return games
 
 
-def _checked(run: Compare) -> tuple[comparison.Manifest, str]:
-    """The manifest of a comparison whose flags, agents and meters can be used, and the baseline."""
+def _checked(run: Compare) -> comparison.Manifest:
+    """The manifest of a comparison whose flags, agents and meters of luck can be used."""
     rule_sets = command_line.rule_set_names(run.rules)
     if not (run.agents and rule_sets and run.play):
         raise ValueError("name at least one agent, one rule set and one way to play")
     command_line.check_stored_seed(run.seed)
     run.workers.check()
     comparison.read_deals(run.deals)
-    names = [Name(each) for each in run.agents]
-    players = {rules: find_players(names, rules, run.play) for rules in rule_sets}
-    against = comparison.check_against(
-        run.against, (each.agent for own in players.values() for each in own)
-    )
+    players = {rules: find_players(run.agents, rules, run.play) for rules in rule_sets}
     luck = {rules: blocks.meter_for(rules).name for rules in rule_sets if run.luck}
-    return comparison.Manifest(players, run.deals, run.seed, run.record, luck), against
+    return comparison.Manifest(players, run.deals, run.seed, run.record, luck)
+
+
+def _baseline(against: str | None, manifest: comparison.Manifest) -> str:
+    """The label of the baseline, by default `heuristic`.
+
+    Raises:
+        ValueError: for a label that no agent has, with the nearest one.
+    """
+    labels = {each.agent: None for players in manifest.players.values() for each in players}
+    if against is not None and against not in labels:
+        raise ValueError(
+            f"--against must be the label of an agent, not {against!r}: {nearest(against, labels)}"
+        )
+    return against or BASELINE
 
 
 def _play(run: Compare, manifest: comparison.Manifest) -> pd.DataFrame:
-    """Play the blocks of a checked comparison that are missing, and return all results."""
-    manifest = comparison.open_comparison(run.out, manifest)
-    tasks = [task for own in blocks.tasks_of(run.out, manifest) for task in own]
-    results = blocks.run_blocks(blocks.play_block, tasks, "playing", run.workers, blocks.load_block)
-    listed = {path for task in tasks for path in (task.part, task.games)}
+    """Play the blocks of a comparison that are missing, and return all results."""
+    todo = [block for player in blocks.blocks_of(run.out, manifest) for block in player]
+    results = blocks.run_blocks(todo, "playing", run.workers)
+    # A range that has grown replaces the block that was its end; the old file would mislead.
+    listed = {path for block in todo for path in (block.part, block.games)}
     for path in (run.out / "parts").rglob("*-*.*"):
-        if path.is_file() and path not in listed:  # a block at an end that has grown since
+        if path.is_file() and path not in listed:
             path.unlink()
     return results
 

@@ -1,12 +1,12 @@
-"""The folder of a comparison: its manifest (`compare.json`), its rows and its summary.
+"""The folder of a comparison, and the summary of its games. Two parts:
 
-`results.csv` has one row per game; the manifest lists the players and deals. A comparison may grow
-by agents, rule sets and deals. Its seed, its version and the weights of its agents stay the same.
-
-The ceiling is what a player who sees every card could win; a census solves the deals one by one.
+1. The manifest, `compare.json`, lists players and deals; `results.csv` has a row per game. A
+   comparison may grow by agents, rule sets and deals. Its seed, its version and the weights of its
+   agents stay the same.
+2. The summary has a row for each player, and rows for the best possible play: the ceiling is what a
+   player who sees every card could win, by a census that solves the deals one by one.
 """
 
-from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -14,11 +14,10 @@ from typing import Any
 import pandas as pd
 
 import four_seasons_env
-from four_seasons_env.arguments import nearest
 from four_seasons_env.engine.deals import parse_deals, split_of
 from four_seasons_env.experiments.folders import DATA, MARKS, provenance, read_table, write_json
 from four_seasons_env.experiments.players import Player
-from four_seasons_env.experiments.summary import BASELINE, CEILING, OPTIMUM, summarise
+from four_seasons_env.experiments.summary import CEILING, OPTIMUM, summarise
 from four_seasons_env.files import expanded
 from four_seasons_env.optima import small_games
 from four_seasons_env.schemas import read_json
@@ -94,28 +93,29 @@ def open_comparison(out: Path, manifest: Manifest) -> Manifest:
             difference, or a damaged manifest.
     """
     if (out / MANIFEST).is_file():
-        found = read_manifest(out)
-        if difference := _difference(found, manifest):
+        stored = read_manifest(out)
+        if difference := _difference(stored, manifest):
             raise ValueError(f"{out} holds a comparison {difference}: choose a new folder (--out)")
-        manifest.recorded |= found.recorded
-        manifest.luck = found.luck | manifest.luck
+        manifest.recorded |= stored.recorded
+        manifest.luck = stored.luck | manifest.luck
     write_json(out / MANIFEST, asdict(manifest))
     return manifest
 
 
-def _difference(found: Manifest, now: Manifest) -> str | None:
+def _difference(stored: Manifest, now: Manifest) -> str | None:
     """How the stored comparison contradicts this one; None if this one only adds to it."""
-    # First what concerns all games, then players.
-    if found.version != now.version:
-        return f"of version {found.version}, not {now.version}"
-    if found.seed != now.seed:
-        return f"with seed {found.seed}, not {now.seed}"
-    for rules, name in found.luck.items():
+    # 1. What concerns all games.
+    if stored.version != now.version:
+        return f"of version {stored.version}, not {now.version}"
+    if stored.seed != now.seed:
+        return f"with seed {stored.seed}, not {now.seed}"
+    for rules, name in stored.luck.items():
         if now.luck.get(rules, name) != name:
             return f"with luck by {name}, not {now.luck[rules]}"
-    if not {found.numbers[0], found.numbers[-1]} <= set(now.numbers):
-        return f"on the deals {found.deals}, which {now.deals} leaves out"
-    for rules, before in found.players.items():
+    if not {stored.numbers[0], stored.numbers[-1]} <= set(now.numbers):
+        return f"on the deals {stored.deals}, which {now.deals} leaves out"
+    # 2. Each player must still be there, with the same options and weights.
+    for rules, before in stored.players.items():
         players = {each.key: each for each in now.players.get(rules, ())}
         for player in before:
             same = players.get(player.key)
@@ -160,41 +160,34 @@ def read_results(folder: str | Path) -> pd.DataFrame:
     return results
 
 
-def check_against(against: str | None, labels: Iterable[str]) -> str:
-    """The label of the baseline, by default `heuristic`.
-
-    Raises:
-        ValueError: for a label that no agent has, with the nearest one.
-    """
-    known = dict.fromkeys(labels)
-    if against is not None and against not in known:
-        raise ValueError(
-            f"--against must be the label of an agent, not {against!r}: {nearest(against, known)}"
-        )
-    return against or BASELINE
+# --- summary --------------------------------------------------------------------------------------
 
 
-def summarise_folder(
-    folder: str | Path, results: pd.DataFrame, census: pd.DataFrame, against: str = BASELINE
+def summarise_players(
+    results: pd.DataFrame,
+    players: dict[str, list[Player]],
+    census: pd.DataFrame,
+    against: str,
 ) -> pd.DataFrame:
-    """A row for each agent and way of playing under each rule set.
+    """A row for each agent and way of playing under each rule set, then the best possible play.
 
     The columns of `summarise`, and of the players: kind, mask, train_steps and core_seconds (means
-    over training seeds).
+    over training seeds); of_winnable; rows `ceiling` and `optimum`.
 
     Args:
-        folder: folder of the comparison.
-        results: its results, or those of one rule set.
+        results: a row per game.
+        players: the players of each rule set.
         census: results of a census, for the ceiling.
         against: label of the baseline.
     """
     summary = summarise(results, against)
-    listed = read_manifest(folder).players.items()
-    players = pd.DataFrame({"rules": rules} | vars(each) for rules, own in listed for each in own)
-    keys = ["rules", "agent", "play"]
-    budget = ["train_steps", "core_seconds"]
-    own = players.astype(dict.fromkeys(budget, float)).groupby(keys)
-    summary = summary.join(own[["kind", "mask"]].last().join(own[budget].mean()), on=keys)
+    facts = pd.DataFrame(
+        {"rules": rules} | vars(each) for rules in players for each in players[rules]
+    )
+    keys, budget = ["rules", "agent", "play"], ["train_steps", "core_seconds"]
+    by_player = facts.astype(dict.fromkeys(budget, float)).groupby(keys)
+    summary = summary.join(by_player[["kind", "mask"]].last(), on=keys)
+    summary = summary.join(by_player[budget].mean(), on=keys)
     return with_optimum(with_ceiling(summary, results, census))
 
 

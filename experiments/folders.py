@@ -1,9 +1,10 @@
-"""Folders of results: what a command may write into, its tables, and the origin of what it writes.
+"""Folders of results, in three parts.
 
-A command writes into a new or empty folder, or one of its own kind. It reports a wrong folder
-before it plays or learns, and has it to itself until it ends.
-
-A training run has
+1. Any folder: a command writes into a new or empty folder, or one of its own kind. It reports a
+   wrong folder before it plays or learns, and has it to itself until it ends (`locked`). Results
+   name their origin (`provenance`).
+2. Tables as CSV files: names stay text, whole numbers stay whole.
+3. The folder of a training run, whose files are
 
 run.json        flags, hyperparameters, rules, command, package versions, machine, git commit
 progress.csv    the learning curve; events.* is the same for TensorBoard
@@ -12,7 +13,6 @@ checkpoints/    the last checkpoint, for `--resume`: written between two updates
 done.json       the outcome, written at the end of the run
 """
 
-import errno
 import importlib.metadata
 import json
 import os
@@ -62,8 +62,7 @@ _PACKAGES = (
 def locked(out: Path, kind: str) -> Iterator[None]:
     """Keep other processes out of a folder for results within a block.
 
-    The folder is created if necessary. The system unlocks it when the process ends, even if killed;
-    on a file system without locks, a file `.soft_lock` may stay after a kill.
+    The folder is created if necessary. The system unlocks it when the process ends, even if killed.
 
     Args:
         out: the folder; hidden files in it are ignored.
@@ -74,7 +73,7 @@ def locked(out: Path, kind: str) -> Iterator[None]:
         NotADirectoryError: if it is a file.
         RuntimeError: if another process has locked it.
     """
-    from filelock import FileLock, SoftFileLock, Timeout
+    from filelock import FileLock, Timeout
 
     # A folder with hidden files only, such as .DS_Store, looks empty to its owner.
     is_own = (out / MARKS[kind]).is_file()
@@ -85,13 +84,7 @@ def locked(out: Path, kind: str) -> Iterator[None]:
     out.mkdir(parents=True, exist_ok=True)
     holder = out / ".holder"  # not in the locked file, which Windows does not let others read
     try:
-        try:
-            lock = FileLock(out / ".lock").acquire(timeout=0)
-        except OSError as error:
-            if error.errno != errno.ENOLCK:
-                raise
-            # Some file systems have no locks. Another file: the first try may have left its own.
-            lock = SoftFileLock(out / ".soft_lock").acquire(timeout=0)
+        lock = FileLock(out / ".lock").acquire(timeout=0)
     except Timeout:
         who = holder.read_text() if holder.is_file() else "another process"
         raise RuntimeError(f"{out} is in use by {who}") from None
@@ -127,12 +120,8 @@ def _git(*arguments: str) -> str | None:
     """Output of git in this clone; None outside a clone."""
     if not IN_CLONE:  # a repository around an installed wheel is another project's
         return None
-    # In a hook, git's own variables name the repository of the hook.
-    own = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     try:
-        done = subprocess.run(
-            ["git", *arguments], cwd=ROOT, env=own, capture_output=True, check=True
-        )
+        done = subprocess.run(["git", *arguments], cwd=ROOT, capture_output=True, check=True)
     except (OSError, subprocess.CalledProcessError):
         return None
     # Names of files are bytes, which may be in no encoding.
@@ -272,8 +261,8 @@ def new_checkpoint(run: Path) -> Iterator[Path]:
 
 def last_checkpoint(run: Path) -> Path | None:
     """The folder of a run's last checkpoint; None before the first."""
-    found = _checkpoints(run)
-    return found[-1] if found else None
+    complete = _checkpoints(run)
+    return complete[-1] if complete else None
 
 
 def _checkpoints(run: Path) -> list[Path]:

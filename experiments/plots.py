@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from itertools import cycle
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 from matplotlib import style, ticker
@@ -60,6 +61,12 @@ def drawing(path: Path, title: str, height: float = 3.4) -> Iterator[Axes]:
         figure.savefig(path)
 
 
+def write(axes: Axes, text: str, place: Any, offset: tuple[float, float], **style: Any) -> None:
+    """Write a small text at a distance in points from a place of the data."""
+    style = {"fontsize": 8} | style
+    axes.annotate(text, place, xytext=offset, textcoords="offset points", **style)
+
+
 def plot_win_rates(
     summary: pd.DataFrame, title: str, path: Path, colours: Mapping[str, str] | None = None
 ) -> None:
@@ -68,18 +75,19 @@ def plot_win_rates(
     A label has the difference from the baseline, if the summary names one. The ceiling, if the
     summary has it, is a grey bar with its bounds. ``colours`` are those of `colours_of`.
     """
+    # 1. Labels: agent and win rate, and in another line the difference from the baseline.
     colours = colours or colours_of(summary["agent"])
     rows = summary.assign(who=labels(summary)).sort_values("win_rate", kind="stable")
     rates, names = rows["win_rate"], []
     for row in rows.to_dict("records"):
-        is_ceiling = row["who"] == CEILING
         bounds = f"{bounds_as_text(row['win_low'], row['win_high'])}%"
-        won = bounds if is_ceiling else f"{row['win_rate']:.1%}"
+        won = bounds if row["who"] == CEILING else f"{row['win_rate']:.1%}"
         names.append(f"{in_lines(row['who'])}  {won}")
         if pd.notna(row.get("against")):
             names[-1] += f"\n{100 * row['win_difference']:+.1f} vs {in_lines(row['against'])}"
     room = max(0.4, 0.18 * max(name.count("\n") + 1 for name in names))
     with drawing(path, title, 1.5 + room * len(rows)) as axes:
+        # 2. Bars with intervals.
         axes.barh(
             range(len(rows)),
             rates,
@@ -89,15 +97,10 @@ def plot_win_rates(
             error_kw={"lw": 1.5},
             zorder=2,
         )
+        # 3. The odds of the textbook.
         axes.axvline(BOOK_ODDS, color="grey", ls="--", lw=1, zorder=1)
-        axes.annotate(
-            "textbook: 1 in 10",
-            (BOOK_ODDS, len(rows) - 0.45),
-            xytext=(4, 0),
-            textcoords="offset points",
-            color="grey",
-            fontsize=8,
-        )
+        write(axes, "textbook: 1 in 10", (BOOK_ODDS, len(rows) - 0.45), (4, 0), color="grey")
+        # 4. Axes.
         axes.set_yticks(range(len(rows)), names)
         axes.set_ylim(-0.6, len(rows) - 0.1)
         axes.set_xlim(0, min(1.0, max(1.05 * rows["win_high"].max(), 0.14)))
@@ -112,36 +115,28 @@ def plot_speed_strength(
 ) -> None:
     """Draw the win rate of each agent against its processor time per move.
 
-    Variants of an agent have its colour; only the strongest is named. A line joins the strongest
-    variants at each speed. ``colours`` are those of `colours_of`.
+    Variants of an agent have its colour; only the strongest has its name beside it. A line joins
+    the strongest variants at each speed. ``colours`` are those of `colours_of`.
     """
     colours = colours or colours_of(summary["agent"])
     with drawing(path, title, 4.2) as axes:
+        # 1. Some agents take no measurable time, and the axis is logarithmic.
         rows = summary.dropna(subset=["ms_per_move"])
-        # Some agents take no measurable time, and the axis is logarithmic.
         rows = rows.assign(
             time=rows["ms_per_move"].clip(lower=1e-5),
             name=rows["agent"].map(algorithm),
         ).sort_values(["time", "win_rate"])
-        # The agents that win more than every faster one.
+        # 2. The agents that win more than every faster one.
         best = rows[rows["win_rate"] > rows["win_rate"].cummax().shift(fill_value=-1)]
         axes.step(best["time"], best["win_rate"], where="post", color="silver", lw=1, zorder=1)
+        # 3. Points with intervals.
         for name, variants in rows.groupby("name", sort=False):
-            colour = colours[str(name)]
-            axes.vlines(
-                variants["time"], variants["win_low"], variants["win_high"], color=colour, lw=1
-            )
-            axes.plot(variants["time"], variants["win_rate"], "o", color=colour, ms=5)
-            strongest = variants.sort_values("win_rate").iloc[-1]
-            axes.annotate(
-                in_lines(str(name)),
-                (strongest["time"], strongest["win_rate"]),
-                xytext=(-5, 5),
-                textcoords="offset points",
-                ha="right",
-                fontsize=8,
-                color=colour,
-            )
+            colour, times = colours[str(name)], variants["time"]
+            axes.vlines(times, variants["win_low"], variants["win_high"], color=colour, lw=1)
+            axes.plot(times, variants["win_rate"], "o", color=colour, ms=5)
+            place = variants.sort_values("win_rate")[["time", "win_rate"]].iloc[-1]
+            write(axes, in_lines(str(name)), place, (-5, 5), ha="right", color=colour)
+        # 4. Axes.
         axes.set_xscale("log")
         is_wide = rows["time"].max() > 100 * rows["time"].min()
         axes.xaxis.set_major_locator(ticker.LogLocator(subs=(1,) if is_wide else (1, 3)))
@@ -180,21 +175,27 @@ def plot_curves(
     """
     colours = colours or colours_of(curves["name"])
     with drawing(path, title) as axes:
-        draw_references(axes, references)
+        # 1. Win rates of other agents, with their names right of the data.
+        for name, rate in references.items():
+            axes.axhline(rate, color="grey", ls="--", lw=1, zorder=1)
+            place = {"xycoords": ("axes fraction", "data"), "va": "center", "fontsize": 7}
+            write(axes, f"{name} {rate:.1%}", (1, rate), (3, 0), color="dimgrey", **place)
+        # 2. A line for each run, and one for their mean.
         for name, runs in curves.groupby("name", sort=False):
             colour = colours[algorithm(str(name))]
-            for _, own in runs.groupby("run"):
-                marker = "." if len(own) < 50 else ""
-                (line,) = axes.plot(own["spent"], own["win_rate"], marker=marker, lw=0.7, ms=4)
+            for _, run in runs.groupby("run"):
+                marker = "." if len(run) < 50 else ""
+                (line,) = axes.plot(run["spent"], run["win_rate"], marker=marker, lw=0.7, ms=4)
                 line.set(color=colour, clip_on=False)
-                if "win_low" in own:
-                    axes.vlines(own["spent"], own["win_low"], own["win_high"], color=colour, lw=1)
+                if "win_low" in run:
+                    axes.vlines(run["spent"], run["win_low"], run["win_high"], color=colour, lw=1)
             # Seeds may be validated at different times: between its points, each is a line.
             rates = runs.pivot_table(index="spent", columns="run", values="win_rate")
             mean = rates.interpolate("index", limit_area="inside").dropna().mean(axis=1)
             several = rates.shape[1] > 1
             label = in_lines(f"{name} (mean of {rates.shape[1]})" if several else str(name))
             axes.plot(mean, color=colour, lw=2 if several else 1, label=label)
+        # 3. Axes.
         if log:
             axes.set_xscale("log")
             axes.xaxis.set_major_locator(ticker.LogLocator(subs=(1, 3)))
@@ -211,22 +212,6 @@ def plot_curves(
         axes.set_ylim(bottom=0)
         if len(curves):
             axes.legend(edgecolor="none", fontsize=7, framealpha=1)
-
-
-def draw_references(axes: Axes, references: Mapping[str, float]) -> None:
-    """Draw win rates of other agents as dashed lines with their names, right of the data."""
-    for name, value in references.items():
-        axes.axhline(value, color="grey", ls="--", lw=1, zorder=1)
-        axes.annotate(
-            f"{name} {value:.1%}",
-            (1, value),
-            xycoords=("axes fraction", "data"),
-            xytext=(3, 0),
-            textcoords="offset points",
-            va="center",
-            fontsize=7,
-            color="dimgrey",
-        )
 
 
 def colours_of(names: Iterable[str]) -> dict[str, str]:

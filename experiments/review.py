@@ -16,15 +16,16 @@ import time
 from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
-from html import escape
 from itertools import groupby, pairwise
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
+
+from markupsafe import Markup
 
 from four_seasons_env.engine.moves import Move, find_move
 from four_seasons_env.experiments.command_line import Run, command
+from four_seasons_env.experiments.pages import render
 from four_seasons_env.experiments.play import play_game
-from four_seasons_env.experiments.tables import fill, write_page
 from four_seasons_env.files import write_atomically
 from four_seasons_env.game import Game
 from four_seasons_env.play import advice
@@ -38,12 +39,10 @@ WON, LOST, UNKNOWN = "won", "lost", "unknown"
 
 OTHERS = ("heuristic", "planner")
 """Agents whose moves are shown in the position of the losing move."""
-_CHART = (640, 220)
-_LEFT, _TOP, _BOTTOM = 54, 14, 50
-"""Margins of the chart, in its own units."""
-_FIRST = 25_000
+CHART = {"width": 640, "height": 220, "left": 54, "right": 632, "top": 14, "bottom": 170}
+"""Size of the chart, and the edges of the curve in it."""
+_FIRST_EXPANSIONS = 25_000
 """Positions that the solver expands for a first answer; takes a few hundredths of a second."""
-_TOLD = {WON: "can be won", LOST: "lost", UNKNOWN: "unknown"}
 
 
 @dataclass
@@ -149,12 +148,14 @@ def review_game(record: Record, seconds: float = 20.0) -> Reviewed:
         seconds: time limit for chances, verdicts and other agents' moves; after it, they are
             missing or unknown. Loading, or compiling, does not count.
     """
+    # 1. A lost game may end with moves back and forth until the limit, which nobody wants to see.
     positions = record.positions()
     useful = useful_moves(positions)
-    # A lost game may end with moves back and forth until the limit, which nobody wants to see.
     positions, idle = positions[: useful + 1], len(record.moves) - useful
     rules = positions[0].rules
     moves = [find_move(rules, move) for move in record.moves[:useful]]
+
+    # 2. The chances first, for half of the time, because the solver may take all that there is.
     judged = positions if advice.can_judge(rules) else []
     chances = [advice.chance(opening) for opening in judged[:1]]  # loads before the clock runs
     started = time.perf_counter()
@@ -163,57 +164,50 @@ def review_game(record: Record, seconds: float = 20.0) -> Reviewed:
         """The seconds that are left of a share of the time."""
         return started + share * seconds - time.perf_counter()
 
-    # The solver may take all the time there is, so the chances come first.
     chances += [advice.chance(each) if left(0.5) > 0 else None for each in judged[1:]]
+
+    # 3. The verdicts, and from them the losing move.
     verdicts = judge(positions, left())
     game = Reviewed(record.player or "a game", positions, moves, idle, chances, verdicts, {}, {})
     at = game.losing_move
-    if at is not None:
-        alternatives = verdicts_after_moves(positions[at], left(0.9))
-        game.alternatives = alternatives | {record.moves[at]: LOST}
-        able = [name for name in OTHERS if name in advice.advisers(rules)]
-        past = [*zip(positions[:at], moves[:at], strict=True)]
-        chosen = {name: advice.choose(name, positions[at], past) for name in able if left() > 0}
-        game.others = {name: move.text for name, move in chosen.items() if move}
+    if at is None:
+        return game
+
+    # 4. What else could have been played there?
+    game.alternatives = verdicts_after_moves(positions[at], left(0.9)) | {record.moves[at]: LOST}
+    able = [name for name in OTHERS if name in advice.advisers(rules)]
+    past = [*zip(positions[:at], moves[:at], strict=True)]
+    chosen = {name: advice.choose(name, positions[at], past) for name in able if left() > 0}
+    game.others = {name: move.text for name, move in chosen.items() if move}
     return game
 
 
+# --- page ---------------------------------------------------------------------------------------
+
+
 def review_page(game: Reviewed) -> bytes:
-    """The page as HTML."""
+    """The page as HTML. Its template has the texts and draws the chart."""
     words = [move_words(*each) for each in zip(game.positions, game.moves, strict=False)]
+    fatal = None if game.losing_move is None else game.positions[game.losing_move]
     start, parts, frames = _frames(game.positions)
-    last = len(game.moves)
-    opening = game.positions[0]
-    title = f"{game.player}: {opening.rules.name}, {_deal(opening)}"
-    body = fill(
-        "review_page",
-        title=escape(title),
-        summary=_summary(game),
-        last=last,
-        chart=_chart(game),
-        caption=_caption(game),
-        moment=_moment(game, words),
-        rows="".join(_row(game, i, words[i]) for i in range(last)),
-        data=json.dumps(
-            {
-                "start": start,
-                "parts": parts,
-                "frames": frames,
-                "words": words,
-                "tables": ["; ".join(table_words(each)) for each in game.positions],
-                "left": _LEFT,
-                "width": _CHART[0] - _LEFT - 8,
-                "chart": _CHART[0],
-                "first": game.losing_move or 0,
-            },
-            separators=(",", ":"),
-        ).replace("</", "<\\/"),  # which would end the script element
+    data = {
+        "start": start,
+        "parts": parts,
+        "frames": frames,
+        "words": words,
+        "tables": ["; ".join(table_words(each)) for each in game.positions],
+        "first": game.losing_move or 0,
+        "chart": CHART,
+    }
+    text = json.dumps(data, separators=(",", ":"))
+    return render(
+        "review.html",
+        game=game,
+        words=words,
+        legal={each.text: move_words(fatal, each) for each in fatal.legal_moves()} if fatal else {},
+        chart=CHART | _curve(game),
+        data=Markup(text.replace("</", "<\\/")),  # "</script>" would end the element
     )
-    return write_page("review", title, body)
-
-
-def _deal(game: Game) -> str:
-    return f"deal {game.deal}" if game.deal >= 0 else "a custom deck"
 
 
 def _frames(positions: list[Game]) -> tuple[str, list[str], list[list[int]]]:
@@ -225,129 +219,31 @@ def _frames(positions: list[Game]) -> tuple[str, list[str], list[list[int]]]:
     return start, list(known), frames
 
 
-def _verdict(status: str) -> str:
-    return f'<b class="{status}">{_TOLD[status]}</b>'
-
-
-def _percent(chance: float | None) -> str:
-    return "" if chance is None else f"{chance:.1%}" if chance < 0.1 else f"{chance:.0%}"
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number} {what}{'s' * (number != 1)}"
-
-
-def _summary(game: Reviewed) -> str:
-    end, at = game.positions[-1], game.losing_move
-    text = f"{end.cards_up} of {end.rules.cards} cards up after {_count(len(game.moves), 'move')}"
-    text += f" ({game.idle} more had no effect): " if game.idle else ": "
-    if end.is_won:
-        return text + "won."
-    text += "lost. " if end.is_over else "not won. "
-    if game.verdicts[0] == LOST:
-        return text + "Nobody could have won this deal."
-    if at is not None:
-        left = game.positions[at].stock_size
-        return text + (
-            f"The true deal could be won until move {at + 1}, with {_count(left, 'card')} in the "
-            "stock."
-        )
-    if game.verdicts[0] == UNKNOWN:
-        return text + "It is unknown whether this deal could be won."
-    last = game.verdicts.count(WON) - 1
-    return text + f"The true deal could be won at least until after move {last}."
-
-
-def _caption(game: Reviewed) -> str:
-    band = "The band is the verdict of the solver, which sees all cards, on the true deal."
-    if not game.chances:
-        return band + " The chance of winning is not known for these rules."
-    return "The line is the chance that the planner wins from there, by public information. " + band
-
-
-def _chart(game: Reviewed) -> str:
-    """The curve over the moves, and the solver's verdicts as a band below it."""
-    width, height = _CHART
-    across, down = width - _LEFT - 8, height - _TOP - _BOTTOM
+def _curve(game: Reviewed) -> dict[str, Any]:
+    """Places in the chart: of the curve of chances, and of the verdicts as a band below it."""
     last = max(len(game.moves), 1)
 
     def x(at: float) -> float:
-        return _LEFT + across * at / last
+        """The place of a position; those at the ends of the game are at the ends of the curve."""
+        share = min(max(at / last, 0), 1)
+        return round(CHART["left"] + share * (CHART["right"] - CHART["left"]), 1)
 
     def y(chance: float) -> float:
-        return _TOP + down * (1 - chance)
+        return round(CHART["bottom"] - chance * (CHART["bottom"] - CHART["top"]), 1)
 
-    parts = [
-        f'<line class="grid" x1="{_LEFT}" x2="{width - 8}" y1="{y(v):.1f}" y2="{y(v):.1f}"/>'
-        f'<text x="{_LEFT - 5}" y="{y(v) + 4:.1f}" text-anchor="end">{v:.0%}</text>'
-        for v in (0, 0.5, 1)
-    ]
-    for status, group in groupby(range(len(game.verdicts)), game.verdicts.__getitem__):
+    # A band is a run of positions with the same verdict; its ends are halfway to its neighbours.
+    bands = []
+    for verdict, group in groupby(range(len(game.verdicts)), game.verdicts.__getitem__):
         run = [*group]
-        x0, x1 = x(max(0, run[0] - 0.5)), x(min(last, run[-1] + 0.5))
-        parts.append(
-            f'<rect class="{status}" x="{x0:.1f}" y="{height - _BOTTOM + 8}" '
-            f'width="{max(x1 - x0, 1):.1f}" height="12"><title>{_TOLD[status]}</title></rect>'
-        )
-        if x1 - x0 > 60:
-            parts.append(
-                f'<text x="{(x0 + x1) / 2:.1f}" y="{height - _BOTTOM + 33}" '
-                f'text-anchor="middle">{_TOLD[status]}</text>'
-            )
-    known = [(x(i), y(c)) for i, c in enumerate(game.chances) if c is not None]
-    if known:
-        points = " ".join(f"{a:.1f},{b:.1f}" for a, b in known)
-        parts.append(f'<polyline id="curve" points="{points}"/>')
-    if game.losing_move is not None:
-        at = x(game.losing_move + 0.5)
-        parts.append(
-            f'<line id="fatal" x1="{at:.1f}" x2="{at:.1f}" y1="{_TOP}" '
-            f'y2="{height - _BOTTOM + 20}" stroke-width="1.5"/>'
-        )
-    parts.append(f'<line id="now" x1="0" x2="0" y1="{_TOP}" y2="{height - _BOTTOM + 20}"/>')
-    return (
-        f'<svg id="chart" viewBox="0 0 {width} {height}" role="img" '
-        f'aria-label="Chance of winning, move by move">{"".join(parts)}</svg>'
-    )
-
-
-def _row(game: Reviewed, i: int, words: str) -> str:
-    """A row of the list of moves: the move, and chance and verdict after it."""
-    chance = game.chances[i + 1] if game.chances else None
-    fatal = ' class="fatal"' if i == game.losing_move else ""
-    return (
-        f'<tr{fatal}><td class="n">{i + 1}</td><td>{escape(words)}</td>'
-        f'<td class="n">{_percent(chance)}</td>'
-        f"<td>{_verdict(game.verdicts[i + 1])}</td></tr>"
-    )
-
-
-def _moment(game: Reviewed, words: list[str]) -> str:
-    """The losing move, the moves that keep the deal winnable, and the moves of other agents."""
-    at = game.losing_move
-    if at is None:
-        return ""
-    position = game.positions[at]
-    named = {move.text: move_words(position, move) for move in position.legal_moves()}
-    alive = [named[text] for text, status in game.alternatives.items() if status == WON]
-    played = (
-        f"<p>Move {at + 1}, {escape(words[at])}, lost the game. "
-        f'<button data-go="{at}">Before it</button> '
-        f'<button data-go="{at + 1}">After it</button></p>'
-    )
-    if alive:
-        listed = "".join(f"<li>{escape(each)}</li>" for each in alive)
-        played += f"<p>The true deal could still be won after</p><ul>{listed}</ul>"
-    else:
-        played += "<p>The solver found no move that keeps the deal winnable.</p>"
-    others = "".join(
-        f"<li>{escape(name)}: {escape(named[text])} "
-        f"({_verdict(game.alternatives.get(text, 'unknown'))})</li>"
-        for name, text in game.others.items()
-    )
-    if others:
-        played += f"<p>Moves of other agents there, from public information:</p><ul>{others}</ul>"
-    return f"<h2>The moment the game was lost</h2>{played}"
+        start, end = x(run[0] - 0.5), x(run[-1] + 0.5)
+        bands.append({"verdict": verdict, "x": start, "width": round(max(end - start, 1), 1)})
+    points = [f"{x(i)},{y(each)}" for i, each in enumerate(game.chances) if each is not None]
+    return {
+        "grid": {f"{chance:.0%}": y(chance) for chance in (0, 0.5, 1)},
+        "bands": bands,
+        "points": " ".join(points),
+        "fatal": None if game.losing_move is None else x(game.losing_move + 0.5),
+    }
 
 
 # --- verdicts -----------------------------------------------------------------------------------
@@ -373,7 +269,7 @@ def judge(positions: Sequence[Game], seconds: float = 10.0) -> list[str]:
         return [WON] * count
     solve(positions[0], max_positions=1)  # loads the compiled solver before the clock runs
     deadline, answers = time.perf_counter() + seconds, dict[int, str]()
-    limit, wins, lost = _FIRST, 0, count - end.is_over
+    limit, wins, lost = _FIRST_EXPANSIONS, 0, count - end.is_over
 
     def ask(at: int) -> str:
         """The answer for a position, asked once in a round; `unknown` after the deadline."""

@@ -1,14 +1,24 @@
 """Statistics of per-deal results: win rates with intervals, differences on the same deals, luck.
 
-Claims about an algorithm need several training seeds. The interquartile mean over runs, with a
-bootstrap interval over runs, follows Agarwal et al., "Deep Reinforcement Learning at the Edge of
-the Statistical Precipice" (2021). Means over runs *and* deals get the bootstrap of Owen, "The
-pigeonhole bootstrap" (2007), which resamples both: all seeds play the same deals, so the games are
-not independent.
+| question | method |
+| --- | --- |
+| win rate of one policy | Wilson's interval |
+| mean over training seeds and deals | crossed ("pigeonhole") bootstrap: Owen 2007 |
+| difference of two agents on the same deals | paired bootstrap: the same deals for both |
+| is one policy better than another? | exact McNemar test |
+| a typical training run | interquartile mean, bootstrap over runs: Agarwal et al. 2021 |
+| win rate with less luck | control variate, fitted by cross-fitting |
+| did an agent know hidden cards? | z test of a martingale: its luck against its variance |
+
+Claims about an algorithm need several training seeds (Agarwal et al., "Deep Reinforcement Learning
+at the Edge of the Statistical Precipice", 2021). All seeds play the same deals, so their games are
+not independent: the bootstrap of Owen, "The pigeonhole bootstrap" (2007), resamples seeds and deals
+separately.
 
 `four_seasons_env.agents.planner.luck` defines luck. Its mean is zero for every fair player, so any
-multiple of it may be subtracted from a result. The multiple that leaves the least variance (a
-control variate) is fitted on other deals than it corrects, so the corrected result keeps its mean.
+multiple of it may be subtracted from a result: it is a control variate. The multiple that leaves
+the least variance is fitted on other deals than it corrects, so the corrected result keeps its
+mean.
 """
 
 import functools
@@ -26,7 +36,7 @@ RESAMPLES = 2000
 LEVEL = 0.95
 
 _KEPT = 50_000
-"""Most deals whose draws are kept for the next table; they take 100 MB."""
+"""Largest number of deals whose draws stay in memory for the next table; they take 100 MB."""
 _AT_ONCE = 100_000
 """Draws that are multiplied at once: as floats, they fit into the cache of a core."""
 
@@ -101,7 +111,7 @@ def summarise_seeds(results: pd.DataFrame, against: str = BASELINE) -> pd.DataFr
     )
 
 
-def _baseline(results: pd.DataFrame, against: str) -> pd.DataFrame:
+def _games_of_baseline(results: pd.DataFrame, against: str) -> pd.DataFrame:
     """The games of the baseline, played one way: deterministically, if it has played both."""
     games = results[results["agent"] == against]
     one_way: pd.DataFrame = games[games["play"] == games["play"].min()]
@@ -109,14 +119,19 @@ def _baseline(results: pd.DataFrame, against: str) -> pd.DataFrame:
 
 
 def _row(results: pd.DataFrame, played: pd.DataFrame, key: Any, against: str) -> dict[str, Any]:
+    """A row of a summary: the games of one player, beside those of the baseline."""
     rules, agent, play = key
     won = by_seed(played, "won")
     seeds, deals = won.shape
     row = {"agent": agent, "play": play, "rules": rules, "seeds": seeds, "deals": deals}
-    base = _baseline(results[results["rules"] == rules], against)
+
+    # 1. The baseline counts if it has played the same deals.
+    base = _games_of_baseline(results[results["rules"] == rules], against)
     base = base[base["deal"].isin(won.columns)]
     is_itself = ((base["agent"] == agent) & (base["play"] == play)).any()
     is_compared = base["deal"].nunique() == deals and not is_itself
+
+    # 2. Means with their intervals, and their differences from the baseline.
     for mean, name, column in _MEASURES:
         if column not in played or played[column].isna().any():
             continue  # luck was not measured
@@ -129,13 +144,16 @@ def _row(results: pd.DataFrame, played: pd.DataFrame, key: Any, against: str) ->
             ends = stats.binomtest(int(table.sum()), deals).proportion_ci(method="wilson")
         row |= {mean: float(table.mean())} | _interval(name, ends)
         if is_compared and base[column].notna().all():
-            # The same deals in each resample, because a deal that is easy for one is easy for the
-            # other: what they share cancels, and the interval is narrower than those of the two
-            # means. But two algorithms share no seeds, so the rows are drawn independently.
+            # Paired bootstrap. The same deals in each resample, because a deal that is easy for one
+            # is easy for the other: what they share cancels, and the interval is narrower than
+            # those of the two means. But two algorithms share no seeds, so the rows are drawn
+            # independently.
             other = by_seed(base, column).to_numpy()
             row[f"{name}_difference"] = float(table.mean() - other.mean())
             difference = means - resampled_means(other, number=2)
             row |= _interval(f"{name}_difference", middle(difference))
+
+    # 3. A typical run, times, luck and the test.
     row["iqm"], row["iqm_low"], row["iqm_high"] = iqm_interval(won.to_numpy().mean(axis=1))
     row["moves"] = played["moves"].mean()
     row["ms_per_move"] = 1000 * played["seconds"].sum() / max(played["moves"].sum(), 1)
@@ -188,30 +206,35 @@ def what_is_certain(results: pd.DataFrame, against: str | None = None) -> str:
         results: a row per game.
         against: label of the baseline, if only differences from it count.
     """
+    # 1. Results: a row per deal that all have played, a column per agent and training seed.
     rows = results.assign(who=labels(results))
-    base = set(_baseline(rows, against or BASELINE)["who"])
     played = rows.groupby("who", sort=False)
-    # A row per deal that all have played, a column per agent and training seed.
-    won = pd.concat({who: by_seed(own, "won").T for who, own in played}, axis=1, join="inner")
+    won = pd.concat({who: by_seed(each, "won").T for who, each in played}, axis=1, join="inner")
     won, deals = won.sort_index(), len(won)
-    names = sorted(played.groups, key=base.__contains__)  # the baseline last, as a subtrahend
+
+    # 2. The pairs that count, with the baseline last, as a subtrahend.
+    base = set(_games_of_baseline(rows, against or BASELINE)["who"])
+    names = sorted(played.groups, key=base.__contains__)
     tables = [won[who].to_numpy().T for who in names] if deals > 1 else []
     pairs = list(combinations(range(len(tables)), 2))
     if against:
         pairs = [pair for pair in pairs if pair[1] == len(tables) - 1]
-    # A squared width is a part of the seeds plus a part of the deals that falls as 1 / deals. With
-    # any number of deals, the width over seeds alone would remain.
+
+    # 3. The widest interval. A squared width is a part of the seeds plus a part of the deals that
+    # falls as 1 / deals. With any number of deals, the width over seeds alone, `floor`, would stay.
     seeds = [table.mean(axis=1, keepdims=True) for table in tables]
     widths = zip(_widths(tables, pairs), _widths(seeds, pairs), strict=True)
     width, floor = max(widths, default=(0, 0))
     if not width > 0:
         return f"{deals:,} deal{'s' * (deals != 1)}: too few to distinguish any agents"
     among = f"differences from {against} under" if against else "differences under"
-    what = among if len(tables) > 1 else "the win rate is known to within"
+    subject = among if len(tables) > 1 else "the win rate is known to within"
     chance = " are within chance" if len(tables) > 1 else ""
-    text = f"{deals:,} deals: {what} {_points(float(f'{width:.2g}'))}{chance}"
+    text = f"{deals:,} deals: {subject} {_points(float(f'{width:.2g}'))}{chance}"
+
+    # 4. The deals that resolve the next smaller difference. Near the floor, their number grows
+    # without bound, and would be a rounding error.
     target = next((each for each in _TARGETS if each < width), None)
-    # Near the floor, the number of deals grows without bound, and would be a rounding error.
     if target is not None and target > 1.1 * floor:
         needed = int(float(f"{deals * (width**2 - floor**2) / (target**2 - floor**2):.2g}"))
         text += f"; resolving {_points(target)} takes about {needed:,} deals"
@@ -262,7 +285,7 @@ def with_adjusted(results: pd.DataFrame) -> pd.DataFrame:
 
 
 def adjust(won: NDArray[np.float64], luck: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The luck-adjusted results of one player's games.
+    """The luck-adjusted results of one player's games: luck is a control variate.
 
     Args:
         won: (games,), 0 or 1.
@@ -279,11 +302,11 @@ def adjust(won: NDArray[np.float64], luck: NDArray[np.float64]) -> NDArray[np.fl
     # have mean zero. So each fold takes the multiple of the nine others (cross-fitting).
     fold = np.arange(len(won)) % FOLDS
     for k in range(FOLDS):
-        here = fold == k
+        inside, outside = fold == k, fold != k
         # With an intercept: luck explains how results differ from their mean, not the mean.
-        with_mean = np.column_stack([np.ones((~here).sum()), luck[~here]])
-        _, multiple = np.linalg.lstsq(with_mean, won[~here])[0]
-        adjusted[here] = won[here] - multiple * luck[here]
+        with_mean = np.column_stack([np.ones(outside.sum()), luck[outside]])
+        _, multiple = np.linalg.lstsq(with_mean, won[outside])[0]
+        adjusted[inside] = won[inside] - multiple * luck[inside]
     return adjusted
 
 
@@ -390,7 +413,7 @@ def iqm_interval(rates: NDArray[np.float64]) -> tuple[float, float, float]:
     mean = float(mean_of_middle_half(rates))
     if len(rates) < 2:
         return mean, np.nan, np.nan
-    found = stats.bootstrap(
+    interval = stats.bootstrap(
         (rates,),
         mean_of_middle_half,
         n_resamples=RESAMPLES,
@@ -398,13 +421,17 @@ def iqm_interval(rates: NDArray[np.float64]) -> tuple[float, float, float]:
         method="percentile",
         rng=np.random.default_rng(0),
     ).confidence_interval
-    return mean, float(found.low), float(found.high)
+    return mean, float(interval.low), float(interval.high)
 
 
 def mcnemar(won: NDArray[np.float64], base: NDArray[np.float64]) -> float:
-    """The p-value of the exact, two-sided McNemar test of two policies on the same deals."""
+    """The p-value of the exact, two-sided McNemar test of two policies on the same deals.
+
+    >>> mcnemar(np.array([1, 1, 1, 0]), np.array([0, 0, 1, 0]))  # two deals of two: 2 * 1/4
+    0.5
+    """
     # Deals that both won or both lost say nothing about which is better.
-    only_here, only_there = int((won > base).sum()), int((won < base).sum())
-    if not only_here + only_there:
+    wins, losses = int((won > base).sum()), int((won < base).sum())
+    if not wins + losses:
         return 1.0
-    return float(stats.binomtest(only_here, only_here + only_there).pvalue)
+    return float(stats.binomtest(wins, wins + losses).pvalue)

@@ -1,9 +1,8 @@
-"""Results as text: cells of tables; tables on the terminal, in Markdown and LaTeX; HTML pages."""
+"""Tables of a comparison: from a summary to cells of text, to the terminal and to files."""
 
-import html
 import re
 from collections.abc import Mapping, Sequence
-from string import Template
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -14,11 +13,14 @@ from rich.table import Table
 
 from four_seasons_env import __version__
 from four_seasons_env.engine.deals import deals_in_words
-from four_seasons_env.experiments.folders import DATA
+from four_seasons_env.experiments.folders import write_csv
 from four_seasons_env.experiments.summary import BASELINE, CEILING, OPTIMUM, labels
+from four_seasons_env.files import write_atomically
 from four_seasons_env.registration import ENVS, SMALL_ENVS
 
-# --- cells --------------------------------------------------------------------------------------
+SUMMARY, SEEDS = "summary.csv", "seeds.csv"
+FILES = (SUMMARY, SEEDS, "table.md", "table.tex")
+"""Files of `write_tables`."""
 
 ADJUSTED = "won % luck-adjusted [95%]"
 
@@ -36,6 +38,53 @@ PRINTED = ("agent", "seeds", "won % [95%]", "vs {against} [95%]", "CPU ms/game")
 LUCK_PRINTED = ("agent", ADJUSTED, "worth deals", "luck z (p)")
 """Columns of the tables that `four-seasons compare` prints for each rule set."""
 
+NAMES = ("agent", "play", "rules", "method", "mask", "training")
+"""Columns of text, as is the first of each table."""
+
+
+def write_tables(folder: Path, summary: pd.DataFrame, seeds: pd.DataFrame, deals: range) -> None:
+    """Write the `FILES` of a comparison.
+
+    Args:
+        folder: folder of the comparison.
+        summary: a row for each agent and way of playing under each rule set.
+        seeds: the same for each training run.
+        deals: the deals that were played.
+    """
+    write_csv(folder / SUMMARY, summary)
+    write_csv(folder / SEEDS, seeds)
+    latex = as_latex(to_print(summary, PAPER), _note(summary, deals))
+    for name, text in {"table.md": as_markdown(as_text(summary)), "table.tex": latex}.items():
+        write_atomically(folder / name, text.encode())
+
+
+def _note(summary: pd.DataFrame, deals: range) -> str:
+    """What a paper says of a table: environments, version and deals."""
+    ids = {rules: env_id for env_id, rules in (ENVS | SMALL_ENVS).items()}
+    names = summary["rules"].unique()
+    made = ", ".join(ids.get(each, f'FourSeasons-v0 with rules="{each}"') for each in names)
+    parts = [
+        f"{made}; four-seasons-env {__version__}; {deals_in_words(deals)}; brackets: 95% intervals"
+    ]
+    if summary["seeds"].max() == 1:
+        parts.append("each agent is one policy")
+    return "; ".join(parts) + "."
+
+
+def print_summary(summary: pd.DataFrame, title: str) -> None:
+    """Print the tables of one rule set: results, results without luck, and the optimum."""
+    print_table(to_print(summary, PRINTED), title)
+    if "adjusted" in summary and summary["adjusted"].notna().any():
+        measured = summary.dropna(subset="adjusted")
+        print_table(to_print(measured, LUCK_PRINTED), "without the luck of the cards")
+    for kind in summary["kind"][summary["agent"] == OPTIMUM]:
+        print(
+            f"optimum: the best fair play, {kind}; the optimum minus a win rate estimates the "
+            "regret of an agent, no more certain than both"
+        )
+
+
+# --- cells --------------------------------------------------------------------------------------
 
 _CELLS = {
     "method": "{kind}",
@@ -64,20 +113,12 @@ _CELLS = {
     "CPU ms/move": "{ms_per_move:.3f}",
     "CPU ms/game": "{ms_per_game:.2f}",
 }
-"""Titles and formats of the columns; each needs what it names first."""
-
-
-def cell(form: str, row: Mapping[Any, Any]) -> str:
-    """A format filled from a row; a dash where a number is missing, shares without their sign."""
-    row = {name: float("nan") if pd.isna(value) else value for name, value in row.items()}
-    text = form.format(**row)
-    if re.search(r"\bnan\b", text):
-        return "-"
-    return text.replace("%", "") if "%}" in form else text
+"""Titles and formats of the columns; each needs the column of the summary that it names first."""
 
 
 def as_text(summary: pd.DataFrame, columns: Sequence[str] = ()) -> pd.DataFrame:
     """The summary of a comparison as cells of text, with some columns, by default all."""
+    # 1. What a format cannot say is made into text first.
     several = summary["seeds"].max() > 1
     texts: dict[str, Any] = {
         name: summary[name].map(p_as_text) for name in ("p_value", "luck_p") if name in summary
@@ -85,16 +126,40 @@ def as_text(summary: pd.DataFrame, columns: Sequence[str] = ()) -> pd.DataFrame:
     if "train_steps" in summary:
         texts["training"] = [_training(row) for row in summary.to_dict("records")]
     rows = summary.assign(won=win_rates(summary), **texts)
+    # 2. A column of cells for each format whose numbers the summary has.
     cells = {"rules": rows["rules"].tolist()} if rows["rules"].nunique() > 1 else {}
     cells["agent"] = rows["agent"].tolist()
     for title, form in _CELLS.items():
         needed = form[1:].partition("}")[0].partition(":")[0]
         if needed in rows and (several or needed not in ("seeds", "iqm")):
             cells[title] = [cell(form, row) for row in rows.to_dict("records")]
-    named = rows["against"].dropna().tolist() if "against" in rows else []
-    against = (named or [BASELINE])[0]
+    # 3. Those that are shown, with the baseline's label in their titles.
     shown = [name for name in columns or cells if name in cells]
+    against = baseline_of(summary)
     return pd.DataFrame({name.format(against=against): cells[name] for name in shown})
+
+
+def cell(form: str, row: Mapping[Any, Any]) -> str:
+    """A format filled from a row; a dash where a number is missing.
+
+    The titles of columns have the sign of a percentage, so cells leave it out.
+
+    >>> cell("{won:.1%} of {deals:,}", {"won": 0.327, "deals": 10_000})
+    '32.7 of 10,000'
+    >>> cell("{iqm:.1%}", {"iqm": None})
+    '-'
+    """
+    row = {name: float("nan") if pd.isna(value) else value for name, value in row.items()}
+    text = form.format(**row)
+    if re.search(r"\bnan\b", text):
+        return "-"
+    return text.replace("%", "") if "%}" in form else text
+
+
+def baseline_of(summary: pd.DataFrame) -> str:
+    """The label of the baseline of a summary."""
+    named = summary["against"].dropna().tolist() if "against" in summary else []
+    return named[0] if named else BASELINE
 
 
 def _training(row: Mapping[Any, Any]) -> str:
@@ -110,11 +175,6 @@ def to_print(summary: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
     both = zip(labels(summary), summary["agent"], summary["play"], strict=True)
     names = [agent if who == agent else f"{agent},\n{play}" for who, agent, play in both]
     return as_text(summary.assign(agent=names), columns)
-
-
-def deals_as_text(results: pd.DataFrame) -> str:
-    """The range of the played deals, with their split."""
-    return deals_in_words(range(results["deal"].min(), results["deal"].max() + 1))
 
 
 def win_rates(summary: pd.DataFrame) -> list[str]:
@@ -140,10 +200,7 @@ def p_as_text(value: float) -> str:
     return "< 0.0001" if value < 0.0001 else f"{value:.4f}"
 
 
-# --- tables -------------------------------------------------------------------------------------
-
-NAMES = ("agent", "play", "rules", "method", "mask", "training")
-"""Columns of text, as is the first of each table."""
+# --- forms of a table of text -------------------------------------------------------------------
 
 
 def print_table(cells: pd.DataFrame, title: str) -> None:
@@ -172,73 +229,31 @@ def _is_text(cells: pd.DataFrame, column: str) -> bool:
 
 def as_markdown(cells: pd.DataFrame) -> str:
     """A table of text as Markdown."""
-    texts = [[_escaped(cell) for cell in line] for line in cells.to_numpy().tolist()]
-    lines = [[_escaped(name) for name in cells.columns], ["---"] * len(cells.columns), *texts]
+    texts = [[_in_markdown(cell) for cell in line] for line in cells.to_numpy().tolist()]
+    lines = [[_in_markdown(name) for name in cells.columns], ["---"] * len(cells.columns), *texts]
     return "".join(f"| {' | '.join(line)} |\n" for line in lines)
-
-
-def as_latex(cells: pd.DataFrame, note: str = "") -> str:
-    """A table of text in LaTeX, for the package booktabs, with a note below it."""
-    names, *rows = (
-        " & ".join(map(_in_latex, line)) + " \\\\\n"
-        for line in [list(cells.columns), *cells.to_numpy().tolist()]
-    )
-    columns = "".join("l" if _is_text(cells, name) else "r" for name in cells.columns)
-    return (
-        f"\\begin{{tabular}}{{{columns}}}\n\\toprule\n{names}\\midrule\n"
-        f"{''.join(rows)}\\bottomrule\n\\end{{tabular}}\n"
-    ) + (f"\\par\\smallskip{{\\footnotesize {_in_latex(note)}\\par}}\n" if note else "")
-
-
-def note_of(summary: pd.DataFrame, results: pd.DataFrame) -> str:
-    """What a paper says of a table: environments, version and deals."""
-    ids = {rules: env_id for env_id, rules in (ENVS | SMALL_ENVS).items()}
-    names = results["rules"].unique()
-    made = ", ".join(ids.get(each, f'FourSeasons-v0 with rules="{each}"') for each in names)
-    deals = deals_as_text(results)
-    parts = [f"{made}; four-seasons-env {__version__}; {deals}; brackets: 95% intervals"]
-    if summary["seeds"].max() == 1:
-        parts.append("each agent is one policy")
-    return "; ".join(parts) + "."
-
-
-_LATEX = str.maketrans(
-    {sign: f"\\{sign}" for sign in "&%$#_{}"}
-    | {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
-    | {"\n": " ", "<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}"}
-)
-
-
-def _in_latex(cell: str) -> str:
-    """A cell of a LaTeX table."""
-    text = re.sub(r"(?<!\w)-(?=\d)", "$-$", cell.translate(_LATEX))  # a minus, not a hyphen
-    return re.sub(r"^\[", "{[}", text)  # otherwise an option of the line before
 
 
 _SPECIAL = re.compile(r"[\\|$*]|\b_\B|\B_\b|<(?=[A-Za-z/!?])")
 """Characters that end a cell, or start a formula, emphasis or HTML."""
 
 
-def _escaped(cell: str) -> str:
-    """A cell of a Markdown table."""
-    return _SPECIAL.sub(lambda found: f"\\{found[0]}", cell)
+def _in_markdown(cell: str) -> str:
+    return _SPECIAL.sub(lambda special: f"\\{special[0]}", cell)
 
 
-# --- pages --------------------------------------------------------------------------------------
+def as_latex(cells: pd.DataFrame, note: str = "") -> str:
+    """A table of text in LaTeX, for the package booktabs, with a note below it."""
+    styled = cells.style.hide(axis="index").format(_signs_in_latex, escape="latex")
+    table = styled.format_index(escape="latex", axis="columns").to_latex(
+        column_format="".join("l" if _is_text(cells, name) else "r" for name in cells),
+        hrules=True,
+    )
+    escaped = re.sub(r"([&%$#_{}])", r"\\\1", note)
+    return table + (f"\\par\\smallskip{{\\footnotesize {escaped}\\par}}\n" if note else "")
 
 
-def fill(template: str, **parts: object) -> str:
-    """A template of `DATA`, filled with HTML."""
-    text = (DATA / f"{template}.html").read_text(encoding="utf-8")
-    return Template(text).substitute(parts)
-
-
-def write_page(kind: str, title: str, body: str) -> bytes:
-    """A whole page.
-
-    Args:
-        kind: its styles, "report" or "review".
-        title: its title, as text.
-        body: its content, as HTML.
-    """
-    return fill("page", kind=kind, title=html.escape(title), body=body).encode()
+def _signs_in_latex(cell: str) -> str:
+    """A cell that pandas has escaped, with true minus signs."""
+    text = re.sub(r"(?<!\w)-(?=\d)", "$-$", cell.replace("\n", " "))
+    return re.sub(r"^\[", "{[}", text)  # otherwise an option of the line before

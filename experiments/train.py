@@ -14,17 +14,30 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
 from rich.progress import BarColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 from four_seasons_env.agents import training
+from four_seasons_env.agents.names import make_player
+from four_seasons_env.agents.policy_files import BEST, PolicyCard, save_policy
 from four_seasons_env.engine.deals import TRAIN_FROM, VALIDATION
 from four_seasons_env.experiments import folders
 from four_seasons_env.experiments.command_line import Run, check_stored_seed, command, progress_bar
-from four_seasons_env.experiments.monitor import Clock, Monitor, validate
-from four_seasons_env.experiments.play import own_generators
-from four_seasons_env.experiments.workers import Workers, started_pool
+from four_seasons_env.experiments.monitor import RECENT, Curve, Limits, Progress
+from four_seasons_env.experiments.play import own_generators, play_deals
+from four_seasons_env.experiments.workers import Pool, Workers, started_pool
 from four_seasons_env.rules import Rules, get_rules
-from four_seasons_env.schemas import fitting
+from four_seasons_env.schemas import fitting, read_json
+
+Weights = dict[str, NDArray[np.float32]]
+
+CHECKPOINT_SECONDS = 60.0
+"""Seconds of learning between two checkpoints."""
+
+_PROGRESS = "monitor.json"
+"""File of a checkpoint: the `Progress` of the run, beside the learner's own files."""
 
 
 @dataclass
@@ -73,6 +86,7 @@ def train(run: Train) -> None:
         FileNotFoundError: if there is nothing to resume.
         RuntimeError: if another process uses the folder.
     """
+    # 1. The flags, those of the start if a run is resumed, and the hyperparameters.
     stored = folders.read_run(run.out) if run.resume else None
     if stored:
         run = _resumed(run, stored.run)
@@ -82,23 +96,194 @@ def train(run: Train) -> None:
     if run.minutes is None and run.core_minutes is None:
         run = replace(run, steps=run.steps or kind.run_steps)
     with folders.locked(run.out, "training"):
-        finished = (run.out / folders.DONE).is_file()
-        if stored and finished:
+        # 2. A folder holds one run.
+        if (run.out / folders.RUN).is_file() and not run.resume:
+            raise FileExistsError(
+                f"{run.out} holds a run already: resume it (--resume), or choose a new folder "
+                "(--out)"
+            )
+        if (run.out / folders.DONE).is_file():
             print(f"{run.out} is finished already")
             return
         if not stored:
-            if (run.out / folders.RUN).is_file():
-                raise FileExistsError(
-                    f"{run.out} holds a run already, which is {'' if finished else 'un'}finished: "
-                    "resume it (--resume), or choose a new folder (--out)"
-                )
             about = {
                 "run": asdict(run) | {"out": str(run.out)},
                 "rules": asdict(rules),
                 "hyperparameters": asdict(settings),
             }
             folders.write_json(run.out / folders.RUN, about | folders.provenance())
-        _train(run, kind, settings, rules)
+        # 3. Learn, and note the outcome.
+        done = _start(run, kind, settings, rules)
+        folders.write_json(run.out / folders.DONE, asdict(done))
+    print(f"saved in {run.out}:\n  policies in best/ and last/, the learning curve in progress.csv")
+
+
+def _start(run: Train, kind: type[training.Learner], settings: Any, rules: Rules) -> folders.Done:
+    """Start workers, the learner and a progress bar, and learn."""
+    import torch
+
+    columns = (
+        BarColumn(bar_width=24),
+        TextColumn("{task.fields[wins]}  {task.fields[rate]}"),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+    )
+    workers = run.workers if kind.uses_workers else Workers(n_jobs=1)
+    with ExitStack() as at_the_end:
+        # 1. With batches as small as these two threads are no faster, and take nearly twice the
+        # processor time.
+        at_the_end.callback(torch.set_num_threads, torch.get_num_threads())
+        torch.set_num_threads(1)
+        # 2. Code is compiled once, here; then the workers only load it.
+        pool = at_the_end.enter_context(started_pool(workers))
+        bar = at_the_end.enter_context(progress_bar(*columns))
+        if workers.share_this_machine:
+            _load(kind, rules, settings, training.ThisProcess())
+        _load(kind, rules, settings, pool)
+        # 3. The learner as it was, or new.
+        learner = kind(rules, settings, run.seed, pool)
+        progress = _first_progress(run, learner)
+        print(
+            f"{run.agent} learns {rules.name}:\n  {learner.describe()}, from {kind.unit[:-1]} "
+            f"{learner.steps:,}",
+            flush=True,
+        )
+        steps = float("inf") if run.steps is None else parse_steps(run.steps)
+        limits = Limits(steps, run.minutes, run.core_minutes)
+        return learn(run, learner, limits, progress, Curve(run.out, bar, limits, learner))
+
+
+def learn(
+    run: Train, learner: training.Learner, limits: Limits, progress: Progress, curve: Curve
+) -> folders.Done:
+    """The loop of a training: update; log, validate and save if due; until a limit is reached."""
+    log_every = max(min(learner.log_steps, limits.steps / 50), 1)  # a short run has fifty rows, too
+    recent = max(RECENT, 4 * learner.settings.games)
+    saved, done = progress.seconds, limits.share(learner.steps, progress)
+    assert isinstance(learner.pool, Pool)  # the time of its workers counts
+
+    while done < 1:
+        with progress.timed(learner.pool):
+            update = learner.update(done)
+        done = limits.share(learner.steps, progress)
+        progress.add(update, recent)
+        curve.add(update.records)
+
+        if learner.steps - progress.logged_steps >= log_every:
+            curve.log(learner.steps, progress)
+        due = int(done * run.validations)
+        is_due = due > progress.validations and done < 1  # the last one follows the loop
+        if is_due:
+            validate(run, learner, progress, curve)
+            progress.validations = due
+        # After a validation, too, so that a resumed run knows what is in best/.
+        if is_due or progress.seconds - saved >= CHECKPOINT_SECONDS:
+            save(run.out, learner, progress)
+            saved = progress.seconds
+
+    best = validate(run, learner, progress, curve)
+    times = round(progress.seconds, 1), round(progress.core_seconds, 1)
+    return folders.Done(learner.steps, *times, progress.games, best)
+
+
+def validate(
+    run: Train, learner: training.Learner, progress: Progress, curve: Curve
+) -> folders.Validation:
+    """Play validation deals, log the result, and save the policy, also as the best if it is.
+
+    Returns:
+        The validation of the best policy so far.
+    """
+    # 1. The policy, whose card names its origin.
+    steps, deals = learner.steps, VALIDATION[: run.validation_deals]
+    card, weights = learner.policy(
+        {
+            "rules": learner.rules.name,
+            "seed": run.seed,
+            "warm_start": run.warm_start,
+            "steps": steps,
+            "games": progress.games,
+            "seconds": round(progress.seconds, 1),
+            "core_seconds": round(progress.core_seconds, 1),
+        }
+    )
+    # 2. Its games.
+    played = _play_policy(learner, card, weights, deals)
+    won, cards_up = float(played["won"].mean()), float(played["cards_up"].mean())
+    result = folders.Validation(f"{deals[0]}-{deals[-1]}", won, cards_up, steps)
+    card.training["validation"] = asdict(result)
+    # 3. A comparison plays other deals, so that this choice does not flatter its result.
+    save_policy(run.out / folders.LAST, card, weights)
+    best = progress.best
+    if best is None or (won, cards_up) > (best.won, best.cards_up):
+        best = progress.best = result
+        save_policy(run.out / BEST, card, weights)
+    # 4. The result.
+    curve.add({"validation/win_rate": won, "validation/cards_up": cards_up})
+    curve.log(steps, progress)
+    print(
+        f"{steps:,} {learner.unit}: {100 * won:.1f}% of {len(deals):,} validation deals won, "
+        f"{cards_up:.1f} cards up",
+        flush=True,
+    )
+    return best
+
+
+def save(out: Path, learner: training.Learner, progress: Progress) -> None:
+    """Write a checkpoint for `--resume`: the learner's state and the run's progress."""
+    with folders.new_checkpoint(out) as folder:
+        learner.save(folder)
+        folders.write_json(folder / _PROGRESS, asdict(progress))
+
+
+def _first_progress(run: Train, learner: training.Learner) -> Progress:
+    """Restore a learner and the progress of its run from the last checkpoint, if there is one.
+
+    Raises:
+        ValueError: if the checkpoint is damaged.
+    """
+    checkpoint = folders.last_checkpoint(run.out)
+    if checkpoint is None:
+        if run.resume:
+            print("no checkpoint has been saved yet: the run starts again")
+        if run.warm_start:
+            learner.warm_start(run.warm_start)
+        return Progress()
+    try:
+        learner.load(checkpoint)
+        return read_json(checkpoint / _PROGRESS, Progress)
+    except Exception as error:  # a damaged archive can raise anything
+        raise ValueError(
+            f"{checkpoint} cannot be resumed from ({type(error).__name__}: {error}): if "
+            "it is damaged, or of another version, start a new run (--out)"
+        ) from None
+
+
+def _load(
+    kind: type[training.Learner], rules: Rules, settings: Any, pool: training.GamePool
+) -> None:
+    """Compile, or load, what learning and validations need: this does not count as learning."""
+    small = replace(settings, **{"games": pool.size} | kind.smallest)
+    learner = kind(rules, small, 0, pool)
+    learner.update(0.0)
+    _play_policy(learner, *learner.policy({}), range(TRAIN_FROM, TRAIN_FROM + pool.size))
+
+
+def _play_policy(
+    learner: training.Learner, card: PolicyCard, weights: Weights, deals: range
+) -> pd.DataFrame:
+    """The results of `play_deals` with a policy of a learner, played by its pool."""
+    about = learner.rules, card, learner.playing_options
+    parts: list[pd.DataFrame] = learner.pool.over_deals(_play_part, about, deals, weights)
+    return pd.concat(parts, ignore_index=True)
+
+
+def _play_part(task: tuple[Any, range], weights: Weights) -> pd.DataFrame:
+    (rules, card, options), deals = task
+    return play_deals(make_player(rules, card, weights, options), rules, deals)
+
+
+# --- flags ----------------------------------------------------------------------------------------
 
 
 def _resumed(run: Train, stored: dict[str, Any]) -> Train:
@@ -128,7 +313,9 @@ def _check(run: Train) -> None:
     """Reject invalid flags, before torch is imported."""
     if run.steps is not None:
         parse_steps(run.steps)
-    check_minutes(minutes=run.minutes, core_minutes=run.core_minutes)
+    for flag, minutes in {"--minutes": run.minutes, "--core-minutes": run.core_minutes}.items():
+        if minutes is not None and not 0 < minutes < float("inf"):
+            raise ValueError(f"{flag} must be a number of minutes above 0, not {minutes:g}")
     check_stored_seed(run.seed)
     if run.validations < 1 or not 1 <= run.validation_deals <= 10_000:
         raise ValueError("--validations must be 1 or more, --validation-deals 1 to 10,000")
@@ -152,85 +339,6 @@ def _read_settings(
     return settings
 
 
-def _train(run: Train, kind: type[training.Learner], settings: Any, rules: Rules) -> None:
-    """Learn under a progress bar, from the last checkpoint if one exists."""
-    import torch
-
-    columns = (
-        BarColumn(bar_width=24),
-        TextColumn("{task.fields[wins]}  {task.fields[rate]}"),
-        TimeElapsedColumn(),
-        TimeRemainingColumn(),
-    )
-    workers = run.workers if kind.uses_workers else Workers(n_jobs=1)
-    steps = float("inf") if run.steps is None else parse_steps(run.steps)
-    clock = Clock(steps, run.minutes, run.core_minutes)
-    with ExitStack() as at_the_end:
-        at_the_end.callback(torch.set_num_threads, torch.get_num_threads())
-        # With batches as small as these two threads are no faster, and take nearly twice the
-        # processor time.
-        torch.set_num_threads(1)
-        pool = at_the_end.enter_context(started_pool(workers))
-        bar = at_the_end.enter_context(progress_bar(*columns))
-        if workers.share_this_machine:  # compiled once, here; the workers only load
-            _load(kind, rules, settings, training.ThisProcess())
-        _load(kind, rules, settings, pool)
-        learner = kind(rules, settings, run.seed, pool)
-        monitor = Monitor(
-            run.out,
-            learner,
-            pool,
-            {"rules": rules.name, "seed": run.seed, "warm_start": run.warm_start},
-            clock,
-            bar,
-            run.validations,
-            VALIDATION[: run.validation_deals],
-        )
-        _start_or_restore(run, learner, monitor)
-        print(
-            f"{run.agent} learns {rules.name}:\n  {learner.describe()}, from {kind.unit[:-1]} "
-            f"{learner.steps:,}",
-            flush=True,
-        )
-        done = monitor.learn()
-    folders.write_json(run.out / folders.DONE, asdict(done))
-    print(f"saved in {run.out}:\n  policies in best/ and last/, the learning curve in progress.csv")
-
-
-def _load(
-    kind: type[training.Learner], rules: Rules, settings: Any, pool: training.GamePool
-) -> None:
-    """Compile, or load, what learning and validations need: this does not count as learning."""
-    small = replace(settings, **{"games": pool.size} | kind.smallest)
-    learner = kind(rules, small, 0, pool)
-    learner.update(0.0)
-    validate(pool, learner, *learner.policy({}), range(TRAIN_FROM, TRAIN_FROM + pool.size))
-
-
-def _start_or_restore(run: Train, learner: training.Learner, monitor: Monitor) -> None:
-    """Start a run, or continue from its last checkpoint.
-
-    Raises:
-        ValueError: if the checkpoint is damaged.
-    """
-    checkpoint = folders.last_checkpoint(run.out)
-    if checkpoint is None:
-        if run.resume:
-            print("no checkpoint has been saved yet: the run starts again")
-        if run.warm_start:
-            learner.warm_start(run.warm_start)
-        monitor.start(None)
-        return
-    try:
-        learner.load(checkpoint)
-        monitor.start(checkpoint)
-    except Exception as error:  # a damaged archive can raise anything
-        raise ValueError(
-            f"{checkpoint} cannot be resumed from ({type(error).__name__}: {error}): if "
-            "it is damaged, or of another version, start a new run (--out)"
-        ) from None
-
-
 def parse_steps(text: str) -> int:
     """The number of steps in a text such as "20M", "500k" or "1000".
 
@@ -245,18 +353,6 @@ def parse_steps(text: str) -> int:
     if steps < 1:
         raise ValueError(f"--steps must be a positive number such as 500k or 20M, not {text!r}")
     return steps
-
-
-def check_minutes(**minutes: float | None) -> None:
-    """Reject time limits that are not positive.
-
-    Raises:
-        ValueError: naming the flag.
-    """
-    for name, value in minutes.items():
-        if value is not None and not 0 < value < float("inf"):
-            flag = name.replace("_", "-")
-            raise ValueError(f"--{flag} must be a number of minutes above 0, not {value:g}")
 
 
 main = command(

@@ -51,107 +51,105 @@ def verify(run: Verify) -> bool:
     manifest, results = comparison.read_manifest(run.folder), comparison.read_results(run.folder)
     if not manifest.recorded:
         raise ValueError(f"{run.folder} has no games: compare with --record")
-    # Rows without a training seed would fall out of the groups.
+    # 1. The games and the rows of each player. A missing training seed would fall out of groups.
     by_player = dict(list(results.fillna({"train_seed": -1}).groupby(_KEY, sort=False)))
     table, games, clean = [], 0, True
     with progress_bar(transient=True) as bar:
-        for tasks in bar.track(blocks.tasks_of(run.folder, manifest), description="replaying"):
-            player = tasks[0].player
+        for own in bar.track(blocks.blocks_of(run.folder, manifest), description="replaying"):
+            rules, player = own[0].rules, own[0].player
             seed = -1 if player.train_seed is None else player.train_seed
-            rows = by_player.pop(
-                (tasks[0].rules, player.agent, player.play, seed), results.iloc[:0]
-            )
-            replayed, differences = _replay(tasks, rows)
+            key = rules, player.agent, player.play, seed
+            replayed, differences = _replay(own, by_player.pop(key, results.iloc[:0]))
             games += replayed
             clean = clean and not differences
             for text in differences[:_SHOWN]:
-                print(f"{tasks[0].rules}, {player.agent}, {player.play}: {text}")
+                print(f"{rules}, {player.agent}, {player.play}: {text}")
             verified = f"{len(differences):,} differ" if differences else "yes"
-            row = {"rules": tasks[0].rules, "agent": player.agent, "play": player.play}
-            table.append(row | {"games": f"{replayed:,}", "verified": verified})
-    # Rows that are left belong to nobody in the manifest.
+            table.append([rules, player.agent, player.play, f"{replayed:,}", verified])
+    # 2. Rows that are left belong to nobody in the manifest.
     for key, others in by_player.items():
         clean = False
         print(f"results.csv has {len(others):,} rows of {key}, which the manifest does not name")
-    print_table(pd.DataFrame(table), str(run.folder))
+    # 3. The outcome.
+    columns = ["rules", "agent", "play", "games", "verified"]
+    print_table(pd.DataFrame(table, columns=columns), str(run.folder))
     print(f"{'verified' if clean else 'NOT verified'}: {games:,} game{'s' * (games != 1)} replayed")
     if not clean:
         print("to play games again, delete their files in parts/ and compare again")
     return clean
 
 
-def _replay(tasks: list[blocks.GamesTask], rows: pd.DataFrame) -> tuple[int, list[str]]:
+def _replay(own: list[blocks.PlayerBlock], rows: pd.DataFrame) -> tuple[int, list[str]]:
     """Replay the games of a player.
 
     Args:
-        tasks: the player's blocks of deals.
+        own: the player's blocks of deals.
         rows: the player's rows of results.csv.
 
     Returns:
         The number of replayed games, and the differences.
     """
+    # 1. Games that follow the rules to their end, each deal once.
     differences: list[str] = []
     games: dict[int | None, Record] = {}
-    for task in tasks:
-        for where, game in _read_games(task):
-            if isinstance(game, str):
-                differences.append(f"{where}: {game}")
-            elif game.deal in games:
-                differences.append(f"{where}: deal {game.deal} occurs twice")
-            else:
-                games[game.deal] = game
-    deals = [deal for task in tasks for deal in task.deals]
+    for where, game in (each for block in own for each in _read_games(block)):
+        if isinstance(game, str):
+            differences.append(f"{where}: {game}")
+        elif game.deal in games:
+            differences.append(f"{where}: deal {game.deal} occurs twice")
+        else:
+            games[game.deal] = game
+    # 2. Each deal of the manifest has a game and a row.
+    deals = [deal for block in own for deal in block.deals]
     missing = [deal for deal in deals if deal not in games]
     if missing:
         differences.append(f"deals without a game: {len(missing):,}, the first is {missing[0]}")
     if rows["deal"].tolist() != deals:
         differences.append("results.csv does not have each deal of the manifest once, in order")
-    stored = rows.drop_duplicates("deal").set_index("deal")
-    for deal, game in games.items():
-        if deal not in stored.index:
-            continue
-        row = stored.loc[deal]
-        end = {"won": game.end.won, "cards_up": game.end.cards_up, "moves": len(game.moves)}
-        unlike = [name for name in end if row[name] != end[name]]
-        if unlike:
-            stated = ", ".join(f"{name} {row[name]}" for name in unlike)
-            true = ", ".join(f"{name} {end[name]}" for name in unlike)
-            differences.append(f"deal {deal}: results.csv says {stated}; the game says {true}")
+    # 3. A row says what its game says.
+    for row in rows.drop_duplicates("deal").to_dict("records"):
+        if game := games.get(row["deal"]):
+            end = {"won": game.end.won, "cards_up": game.end.cards_up, "moves": len(game.moves)}
+            differences += [
+                f"deal {game.deal}: results.csv says {name} {row[name]}; the game says {end[name]}"
+                for name in end
+                if row[name] != end[name]
+            ]
     return len(games), differences
 
 
-def _read_games(task: blocks.GamesTask) -> Iterator[tuple[str, Record | str]]:
+def _read_games(block: blocks.PlayerBlock) -> Iterator[tuple[str, Record | str]]:
     """The games of a block by their places, or what is wrong with them."""
-    where = task.games.name
+    where = block.games.name
     try:
-        for number, line in read_lines(task.games):
-            where = f"{task.games.name}, line {number}"
+        for number, line in read_lines(block.games):
+            where = f"{block.games.name}, line {number}"
             try:
                 record = parse_record(line)
-                yield where, _what_is_wrong(record, task) or record
+                yield where, _fault(record, block) or record
             except RecordError as error:
                 yield where, str(error)
     except (OSError, RecordError) as error:
         yield where, one_line(error)
 
 
-def _what_is_wrong(record: Record, task: blocks.GamesTask) -> str | None:
+def _fault(record: Record, block: blocks.PlayerBlock) -> str | None:
     """Why a legal game does not belong to this block; None if it does."""
-    if get_rules(record.rules).name != task.rules:
+    if get_rules(record.rules).name != block.rules:
         return f"a game of {record.rules!r}"
-    if record.deal not in task.deals:
+    if record.deal not in block.deals:
         return f"deal {record.deal} is not one of this file"
-    if record.player != task.player.agent:
-        return f"deal {record.deal} was played by {record.player!r}, not {task.player.agent!r}"
+    if record.player != block.player.agent:
+        return f"deal {record.deal} was played by {record.player!r}, not {block.player.agent!r}"
     count = len(record.moves)
-    if not record.end.over and count < MAX_MOVES and _could_go_on(record):
+    if not record.end.over and count < MAX_MOVES and _has_moves(record):
         return f"deal {record.deal} breaks off after {count} moves"
     if count > MAX_MOVES or record.undone:
         return f"deal {record.deal} has more than {MAX_MOVES} moves, or cards taken back"
     return None
 
 
-def _could_go_on(record: Record) -> bool:
+def _has_moves(record: Record) -> bool:
     """Whether the mask `no_repeats` has a move at the end of a game."""
     start = record.start()
     moves = [find_move(start.rules, move) for move in record.moves]

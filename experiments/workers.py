@@ -21,8 +21,6 @@ from typing import Any, Literal, TypeVar
 from joblib import Parallel, delayed, effective_n_jobs, parallel_config
 from numpy.typing import NDArray
 
-from four_seasons_env.experiments.command_line import STOPS
-
 T = TypeVar("T")
 
 _MODULES = {"loky": "joblib", "dask": "distributed", "ray": "ray"}
@@ -83,9 +81,8 @@ def _loky(workers: Workers) -> Iterator[None]:
 
 
 def _start_worker(parent: int) -> None:
-    """Ignore signals that may reach every process of a terminal; the command ends its workers."""
-    for number in (signal.SIGINT, *STOPS):
-        signal.signal(number, signal.SIG_IGN)
+    """Ignore Ctrl-C, which reaches every process of a terminal: the command ends its workers."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     if os.name == "posix":  # elsewhere a process keeps the number of its dead parent
         threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
 

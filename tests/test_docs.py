@@ -253,7 +253,8 @@ def test_site_has_working_links_and_own_files(tmp_path: Path) -> None:
 def examples() -> list[doctest.DocTest]:
     """The examples of all docstrings."""
     found = []
-    for folder, package in (("four_seasons_env", ""), ("agents", "four_seasons_env.")):
+    for folder in ("four_seasons_env", "agents", "experiments"):
+        package = "" if folder == "four_seasons_env" else "four_seasons_env."
         for path in sorted((ROOT / folder).rglob("*.py")):
             if ">>>" in path.read_text():
                 name = ".".join(path.relative_to(ROOT).with_suffix("").parts)

@@ -1,18 +1,28 @@
-"""Measure steps per second: what `make bench` runs.
+"""Measure steps per second, and the costs of starting and learning: `make bench` runs the first.
 
     python experiments/studies/bench.py --out runs/bench.csv
+    python experiments/studies/bench.py costs --out runs/costs.csv
 
-Random legal play, including masks, observations and resets. Measured are the single environment,
+Rates are of random legal play, including masks, observations and resets: of the single environment,
 the vector environment at several batch sizes, by default and with `copy=False`, and the next-deal
 environment, each in one thread, which is the default, and in more. A rate is the median of several
 windows. The slowest and the fastest window show the noise of the machine; the rate per CPU-second
 does not depend on other programs.
+
+Costs are those of an import, a first step, a million games and learning. Each is measured in a new
+process.
 """
 
 import argparse
 import itertools
+import os
+import resource
+import subprocess
+import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 import gymnasium as gym
@@ -21,25 +31,32 @@ import pandas as pd
 
 from four_seasons_env.engine.bits import draw_moves
 from four_seasons_env.engine.kernel import new_masks
-from four_seasons_env.experiments.folders import write_csv
+from four_seasons_env.experiments.folders import DONE, Done, write_csv
 from four_seasons_env.files import expanded
 from four_seasons_env.observations import OBSERVATIONS
 from four_seasons_env.rules import get_rules
+from four_seasons_env.schemas import read_json
 
 RULES = get_rules("four-seasons")
 WINDOWS = 5
 """Measured windows per rate, after a first one that does not count."""
-COLUMNS = ("what", "games", "threads", "observation")
-RATES = ("moves_per_second", "slowest", "fastest", "per_cpu_second")
+RATES = (
+    *("what", "games", "threads", "observation"),
+    *("moves_per_second", "slowest", "fastest", "per_cpu_second"),
+)
+COSTS = ("what", "value", "unit")
 
 Steps = Callable[[], int]
 """Plays some moves, and returns how many."""
 
 
-def measurements(
+# --- rates ----------------------------------------------------------------------------------------
+
+
+def measure_rates(
     games: Sequence[int], threads: Sequence[int], seconds: float
 ) -> Iterator[tuple[Any, ...]]:
-    """What is measured, and its rates: `COLUMNS` and `RATES`."""
+    """Rows of `RATES`."""
     sizes = [(count, each) for each in threads for count in games if each <= count]
     for observation in OBSERVATIONS:
         rates = rates_of(single_steps(observation), seconds)
@@ -54,7 +71,7 @@ def measurements(
 
 
 def rates_of(play: Steps, seconds: float) -> tuple[float, ...]:
-    """The `RATES` of a function: moves per second by the clock, with their noise, and by CPU time.
+    """Moves per second of a function, by the clock with their noise, and by CPU time.
 
     Args:
         play: the function to measure.
@@ -70,7 +87,7 @@ def rates_of(play: Steps, seconds: float) -> tuple[float, ...]:
     return np.median(by_clock), by_clock.min(), by_clock.max(), np.median(by_cpu)
 
 
-def single_steps(observation: str = "tops") -> Steps:
+def single_steps(observation: str) -> Steps:
     """Random legal play in the single environment."""
     env = gym.make("FourSeasons-v0", observation=observation)
     # The masks are a view of the words that moves are drawn from.
@@ -129,21 +146,80 @@ def next_deal_steps(games: int, threads: int) -> Steps:
     return play
 
 
+# --- costs ----------------------------------------------------------------------------------------
+
+STEP = """
+import gymnasium as gym, four_seasons_env
+env = gym.make("{}")
+env.step(env.reset()[1]["action_mask"].argmax())
+"""
+MANY = """
+import gymnasium as gym, four_seasons_env
+envs = gym.make_vec("FourSeasons-v0", num_envs={})
+envs.step(envs.reset()[1]["action_mask"].argmax(axis=1))
+"""
+UNITS = {"maskable_ppo": "moves/s", "next_deal_ppo": "decisions/s", "planner": "games/s"}
+
+
+def measure_costs(games: int, minutes: float) -> Iterator[tuple[Any, ...]]:
+    """Rows of `COSTS`: of new processes, and steps per second of each learner, end to end."""
+    envs = "FourSeasons-v0", "FourSeasonsNextDeal-v0"
+    run_code(STEP.format(envs[0]))  # compiles
+    yield "import", run_code("import four_seasons_env")[0], "s"
+    yield "import, make, reset and step", run_code(STEP.format(envs[0]))[0], "s"
+    for env in envs:
+        with tempfile.TemporaryDirectory() as cache:
+            busy = run_code(STEP.format(env), cache)[1]
+        yield f"the same with nothing compiled, {env}", busy, "CPU seconds"
+    yield f"a process with {games:,} games", run_code(MANY.format(games))[2], "GiB"
+    for agent, unit in UNITS.items():
+        with tempfile.TemporaryDirectory() as folder:
+            flags = f"--agent {agent} --core-minutes {minutes} --validations 1 --n-jobs 1".split()
+            flags += ["--validation-deals", "2", "--out", folder]
+            command = [sys.executable, "-m", "four_seasons_env", "train", *flags]
+            subprocess.run(command, stdout=subprocess.DEVNULL, check=True)
+            done = read_json(Path(folder) / DONE, Done)
+        yield f"learning: {agent}", done.steps / done.core_seconds, unit
+
+
+def run_code(code: str, cache: str | None = None) -> tuple[float, float, float]:
+    """Seconds, CPU seconds and GiB of a new process that runs some code.
+
+    Args:
+        code: what it runs.
+        cache: folder of the compiled code. None: the usual one.
+    """
+    before, clock = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
+    place = {"NUMBA_CACHE_DIR": cache} if cache else {}
+    script = f"{code}\nimport resource; print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"
+    command = [sys.executable, "-c", script]
+    done = subprocess.run(command, env=os.environ | place, stdout=subprocess.PIPE, check=True)
+    seconds, after = time.perf_counter() - clock, resource.getrusage(resource.RUSAGE_CHILDREN)
+    busy = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return seconds, busy, int(done.stdout.split()[-1]) / 2**20
+
+
 def main() -> None:
-    """Measure and print the rates."""
+    """Measure and print the rates, or the costs."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("kind", nargs="?", choices=["rates", "costs"], default="rates")
     parser.add_argument("--games", type=int, nargs="+", default=[1, 64, 1024, 4096, 16384])
     parser.add_argument("--threads", type=int, nargs="+", default=[1, 2])
     parser.add_argument("--seconds", type=float, default=0.5, help="length of a window")
-    parser.add_argument("--out", type=expanded, help="file of the rates")
+    parser.add_argument("--many", type=int, default=1_000_000, help="games of the large process")
+    parser.add_argument("--minutes", type=float, default=0.5, help="core-minutes of each learner")
+    parser.add_argument("--out", type=expanded, help="file of the rows")
     run = parser.parse_args()
-    rows = []
-    for each in measurements(run.games, run.threads, run.seconds):
-        rows.append(each)
-        what, games, threads, observation, rate = each[:5]
-        print(f"{what}, {observation}, {games:,} games, threads: {threads}: {rate:,.0f} per second")
+    columns, rows = {
+        "rates": (RATES, measure_rates(run.games, run.threads, run.seconds)),
+        "costs": (COSTS, measure_costs(run.many, run.minutes)),
+    }[run.kind]
+    table = []
+    for row in rows:
+        table.append(row)
+        print(*(f"{each:,.6g}" if isinstance(each, float) else each for each in row), sep=", ")
         if run.out:
-            write_csv(run.out, pd.DataFrame(rows, columns=COLUMNS + RATES))
+            write_csv(run.out, pd.DataFrame(table, columns=columns))
 
 
 if __name__ == "__main__":

@@ -10,7 +10,6 @@ deals, and open deals again if they now get more time:
 lies between the share won and one minus the share lost.
 """
 
-import functools
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -48,56 +47,50 @@ class Census(Run):
 
 
 @dataclass(frozen=True)
-class CensusTask(blocks.Block):
+class CensusBlock(blocks.Block):
     """A block of deals to solve."""
 
-    run: Census
+    seconds: float
 
     def left(self, stored: pd.DataFrame | None) -> list[int]:
         """The deals that have not been tried, or are open after less time than now."""
         if stored is None:
             return list(self.deals)
-        tried = (stored["status"] != "unknown") | (stored["allowed"] >= self.run.seconds)
+        tried = (stored["status"] != "unknown") | (stored["allowed"] >= self.seconds)
         known = set(stored["deal"][tried])
         return [deal for deal in self.deals if deal not in known]
 
+    def load(self) -> None:
+        """Compile, or load, the solver: all of its steps run in a won deal and one left open."""
+        for number in (3, 6):
+            game = Game("four-seasons", TRAIN_FROM + number)
+            shorten(game, solve(game, max_positions=400_000).moves)
 
-def _solve(rules: str, deal: int, run: Census) -> dict[Any, Any]:
-    game = Game(rules, deal)
-    solution = solve(game, seconds=run.seconds)
-    bases = {int(rank) for rank in game.record["base"][0]}
-    return {
-        "rules": rules,
-        "deal": deal,
-        "base": RANKS[bases.pop()] if len(bases) == 1 else "",
-        "status": solution.status,
-        "moves": len(shorten(game, solution.moves)),
-        "positions": solution.positions,
-        "seconds": solution.seconds,
-        "allowed": run.seconds,
-        "step": solution.step,
-    }
+    def work(self) -> None:
+        """Solve the missing deals, and write the file."""
+        stored = self.stored()
+        rows = {} if stored is None else {row["deal"]: row for row in stored.to_dict("records")}
+        for deal in self.left(stored):
+            rows[deal] = self._solve(deal)
+        # Deals that are tried again come after the others.
+        table = pd.DataFrame(list(rows.values()), columns=list(COLUMNS))
+        folders.write_csv(self.part, table.sort_values("deal"))
 
-
-@functools.cache
-def _load_solver() -> None:
-    """Compile, or load, the solver: it takes all of its steps in a won deal and one left open."""
-    for number in (3, 6):
-        game = Game("four-seasons", TRAIN_FROM + number)
-        shorten(game, solve(game, max_positions=400_000).moves)
-
-
-def solve_block(task: CensusTask) -> None:
-    """Solve the missing deals of a block, and write its file."""
-    stored = task.stored()
-    rows: dict[int, dict[Any, Any]] = {}
-    if stored is not None:
-        rows = {row["deal"]: row for row in stored.to_dict("records")}
-    for deal in task.left(stored):
-        rows[deal] = _solve(task.rules, deal, task.run)
-    # Deals that are tried again come after the others.
-    table = pd.DataFrame(list(rows.values()), columns=list(COLUMNS))
-    folders.write_csv(task.part, table.sort_values("deal"))
+    def _solve(self, deal: int) -> dict[Any, Any]:
+        game = Game(self.rules, deal)
+        solution = solve(game, seconds=self.seconds)
+        bases = {int(rank) for rank in game.record["base"][0]}
+        return {
+            "rules": self.rules,
+            "deal": deal,
+            "base": RANKS[bases.pop()] if len(bases) == 1 else "",
+            "status": solution.status,
+            "moves": len(shorten(game, solution.moves)),
+            "positions": solution.positions,
+            "seconds": solution.seconds,
+            "allowed": self.seconds,
+            "step": solution.step,
+        }
 
 
 def take_census(run: Census) -> pd.DataFrame:
@@ -113,12 +106,14 @@ def take_census(run: Census) -> pd.DataFrame:
         raise ValueError(f"--seconds must be more than 0, not {run.seconds:g}")
     run.workers.check()
     ranges = blocks.split_deals(comparison.read_deals(run.deals), BLOCK)
-    tasks = [CensusTask(run.out, rules, "", deals, run) for rules in rule_sets for deals in ranges]
+    todo = [
+        CensusBlock(run.out, rules, "", deals, run.seconds)
+        for rules in rule_sets
+        for deals in ranges
+    ]
     with folders.locked(run.out, "census"):
         folders.write_json(run.out / "census.json", folders.provenance())
-        return blocks.run_blocks(
-            solve_block, tasks, "solving", run.workers, lambda _: _load_solver()
-        )
+        return blocks.run_blocks(todo, "solving", run.workers)
 
 
 def census(run: Census) -> None:

@@ -42,15 +42,10 @@ def plot_price(summary: pd.DataFrame, title: str, path: Path) -> None:
         for i, (x, row) in enumerate(zip(seconds, rows.to_dict("records"), strict=True)):
             is_above = i % 2 == 1
             name = plots.in_lines(row["agent"].removeprefix("planner@"), room=14)
-            axes.annotate(
-                f"{row['win_rate']:.1%}\n{name}",
-                (x, row["win_high" if is_above else "win_low"]),
-                xytext=(0, 3 if is_above else -3),
-                textcoords="offset points",
-                ha="center",
-                va="bottom" if is_above else "top",
-                fontsize=7,
-            )
+            place = x, row["win_high" if is_above else "win_low"]
+            style = {"ha": "center", "va": "bottom" if is_above else "top", "fontsize": 7}
+            text = f"{row['win_rate']:.1%}\n{name}"
+            plots.write(axes, text, place, (0, 3 if is_above else -3), **style)
         axes.set_xscale("log")
         axes.xaxis.set_major_formatter("{x:g}")
         axes.margins(x=0.14, y=0.3)
@@ -72,16 +67,20 @@ def draw_plots(out: Path) -> None:
     stored = folders.read_table(RESULTS / "four-seasons.csv").query("agent != @CEILING")
     players = pd.concat([stored, pd.DataFrame([comparison.ceiling_row("four-seasons", census)])])
 
+    # 1. Win rates against time per move.
     leaderboard = folders.read_table(RESULTS / "leaderboard.csv").query("agent != @CEILING")
     title = "Four Seasons, 1,000 test deals"
     plots.plot_speed_strength(leaderboard, title, out / "leaderboard.png")
+    # 2. Who wins how often: each kind of player once, the strongest from the table of prices.
     once = players.sort_values("play").drop_duplicates("agent")
     price = folders.read_table(RESULTS / "price.csv").query("agent != @CEILING")
     shown = pd.concat([once, price]).drop_duplicates("agent").query("agent in @ANSWER")
     plots.plot_win_rates(shown, "Four Seasons: who wins how often", out / "answer.png")
+    # 3. What longer thought wins.
     title = f"Four Seasons, {price['deals'].max():,} test deals: what longer thought wins"
     plot_price(price.query("agent != 'heuristic'"), title, out / "price.png")
 
+    # 4. Learning: an agent such as planner-7 has learned for 7 core-minutes.
     rates = once.set_index("agent")["win_rate"]
     references = {name: float(rates[name]) for name in ("heuristic", "finisher", "planner")}
     learned = folders.read_table(RESULTS / "learning.csv")
@@ -92,6 +91,7 @@ def draw_plots(out: Path) -> None:
     learned["run"] = learned["name"]
     plots.plot_curves(learned, title, out / "learning.png", about, references, log=True)
 
+    # 5. Learning on moves, with two masks.
     curves = {
         'mask="no_repeats"': curve("moves"),
         'mask="distinct" (version 3.0.0)': curve("moves-distinct"),

@@ -160,17 +160,26 @@ $(OUT)/bench.csv:
 	$(PYTHON) $(STUDIES)/bench.py --out $@ $(call few,--seconds 0.05)
 	$(call store,bench.csv,$(RESULTS)/bench.csv)
 $(OUT)/costs.csv:
-	$(PYTHON) $(STUDIES)/costs.py --out $@ $(call few,--games 1000 --minutes 0.02)
+	$(PYTHON) $(STUDIES)/bench.py costs --out $@ $(call few,--many 1000 --minutes 0.02)
 	$(call store,costs.csv,$(RESULTS)/costs.csv)
 
 # --- Other libraries, each in a virtual environment of its own.
 
 LIBRARIES := index $(call few,,cleanrl rllib sb3 torchrl)
+RECIPES := docs/recipes
+# The script that a library's page links to, and its packages: "torchrl 0.14.1, torch 2.13.0".
+script = $(shell sed -n 's/^\[\(with_[a-z0-9_]*\.py\)\](.*)$$/\1/p' $(RECIPES)/$*.md)
+required = $(wildcard $(RECIPES)/requirements/$*.txt)
+versions = $(if $(required),$(shell sed 's/\[.*\]//; s/==/ /' $(required) | paste -sd, | sed 's/,/, /g'),no library)
+FROM_JSON := import pandas, sys; pandas.read_json(sys.stdin, lines=True).to_csv(sys.argv[1], index=False)
 
+# A script prints a line of JSON for each agent that it has trained.
 libraries: $(LIBRARIES:%=$(OUT)/libraries/%.csv)
 $(OUT)/libraries/%.csv:
 	python3 -m venv $(basename $@)
 	$(basename $@)/bin/python -m pip install --quiet --editable '.[agents,experiments]' \
-		$(addprefix --requirement ,$(wildcard docs/recipes/requirements/$*.txt))
-	$(basename $@)/bin/python $(STUDIES)/recipes.py $* --out $@
+		$(addprefix --requirement ,$(required))
+	cd $(basename $@) && PYTHONPATH=$(CURDIR) bin/python $(CURDIR)/$(RECIPES)/$(script) > printed
+	sed -n 's/^{/{"page": "$*", "script": "$(script)", "versions": "$(versions)", /p' \
+		$(basename $@)/printed | $(PYTHON) -c '$(FROM_JSON)' $@
 	$(call store,libraries/$*.csv,$(RESULTS)/libraries.csv)

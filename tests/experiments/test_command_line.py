@@ -1,7 +1,5 @@
 """Common behaviour of commands: the listing, errors in one line, Ctrl-C."""
 
-import dataclasses
-import errno
 import importlib
 import os
 import platform
@@ -16,8 +14,7 @@ from typing import get_type_hints
 import pytest
 
 from four_seasons_env.__main__ import GROUPS, main
-from four_seasons_env.experiments import folders, train
-from four_seasons_env.experiments.command_line import command
+from four_seasons_env.experiments import train
 from four_seasons_env.experiments.folders import ROOT, locked
 from tests.agents.fakes import HERE
 from tests.helpers import run_python
@@ -68,34 +65,6 @@ def test_a_folder_in_use_is_refused(tmp_path: Path, capsys) -> None:
     assert capsys.readouterr().err == used
     holder.kill()
     holder.communicate()
-    with locked(tmp_path, "training"):
-        pass
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="other systems refuse names in no encoding")
-def test_a_manifest_names_its_own_clone(tmp_path: Path, monkeypatch) -> None:
-    """In a hook of another repository, and with a file name that is no text."""
-    for name in ("clone", "other"):
-        subprocess.run(["git", "init", "-q", tmp_path / name], check=True)
-    quote = "git", "-C", tmp_path / "clone", "config", "core.quotepath", "false"
-    subprocess.run(quote, check=True)
-    (tmp_path / "clone" / os.fsdecode(b"\xe9")).touch()
-    monkeypatch.setattr(folders, "ROOT", tmp_path / "clone")
-    monkeypatch.setenv("GIT_DIR", str(tmp_path / "other" / ".git"))
-    assert folders.provenance()["git"]["changed"] == "?? \\xe9"
-
-
-@pytest.mark.skipif(os.name != "posix", reason="flock is POSIX's")
-def test_a_file_system_without_locks(tmp_path: Path, monkeypatch) -> None:
-    """It may answer ENOLCK. Files keep others out then, too."""
-
-    def no_lock(*_: object) -> None:
-        raise OSError(errno.ENOLCK, "No locks available")
-
-    monkeypatch.setattr("fcntl.flock", no_lock)
-    again = pytest.raises(RuntimeError, match="is in use by process")
-    with locked(tmp_path, "training"), again, locked(tmp_path, "training"):
-        pass
     with locked(tmp_path, "training"):
         pass
 
@@ -164,35 +133,6 @@ def test_paths_in_the_home_folder(name: str, monkeypatch) -> None:
     assert home.count("/home/me/x") == len(paths) > 0
 
 
-@dataclasses.dataclass
-class Flags:
-    out: Path = Path("runs/x")
-
-
-@pytest.mark.skipif(os.name != "posix", reason="SIGHUP is POSIX's")
-@pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP"])
-def test_other_signals_stop_as_ctrl_c_does(name: str, capsys) -> None:
-    number = getattr(signal, name)
-
-    def killed(run: Flags) -> None:
-        signal.raise_signal(number)
-
-    def unheard(*_: object) -> None:
-        """Let a failure not end the tests."""
-
-    own = signal.signal(number, signal.SIG_IGN)
-    try:
-        command(killed)([])  # what `nohup` ignores stays ignored
-        signal.signal(number, unheard)
-        with pytest.raises(SystemExit) as status:
-            command(killed)([])
-        assert status.value.code == 130
-        assert capsys.readouterr().err == "stopped: nothing is saved\n"
-        assert signal.getsignal(number) is unheard
-    finally:
-        signal.signal(number, own)
-
-
 SMALL = ("--set", "positions=20", "expansions=5", "ending_positions=50", "ending_expansions=20")
 STOPPED = {
     "compare": (["--agents", "heuristic", "rollout", "--n-jobs", "2"], "parts/*/*/*.csv"),
@@ -207,9 +147,8 @@ SAYS = {
 
 
 def handle_signals() -> None:
-    """Undo what a shell or nohup did that started the tests in the background."""
-    for name in (signal.SIGINT, signal.SIGHUP):
-        signal.signal(name, signal.SIG_DFL)
+    """Undo what a shell did that started the tests in the background."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def start(command: str, flags: list[str], out: Path) -> subprocess.Popen[str]:

@@ -157,7 +157,7 @@ def test_a_paper_gets_its_facts(tmp_path: Path, capsys) -> None:
     shown = capsys.readouterr().out
     assert "differences from B under" in shown
     assert "optimum: the best fair play, exact;" in shown
-    assert "<th>vs B [95%]</th>" in report(Report([run.out], against="B")).read_text()
+    assert "<th>vs B [95%]</th>" in report(Report([run.out])).read_text()
     text = (run.out / "table.tex").read_text()
     for fact in (
         "& vs B [95\\%] &",
@@ -181,7 +181,6 @@ def test_labels_survive_everything(tmp_path: Path, capsys) -> None:
     compare(run)
     labels = ["heuristic", *LABELS]
     assert tuple(read_table(tmp_path / "results.csv")) == COLUMNS
-    assert (tmp_path / "win_rates-four-seasons.png").stat().st_size > 0
     for name in ("results.csv", "summary.csv"):
         assert list(dict.fromkeys(read_table(tmp_path / name)["agent"])) == labels
     assert len({path.name.casefold() for path in tmp_path.glob("parts/*/*")}) == len(labels)

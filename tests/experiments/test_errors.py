@@ -53,7 +53,7 @@ FLAGS = [
     ("report =x.csv", "must be LABEL=PATH, not '=x.csv'"),
     ("report PPO=", "must be LABEL=PATH, not 'PPO='"),
     ("report ceiling=x.csv", "choose another label"),
-    ("report nowhere", "nowhere has no run: it must contain results.csv"),
+    ("report nowhere", "nowhere has no run: it must contain summary.csv"),
     ("review --agent planner:nowhere", "no weights at nowhere"),
     ("review --seconds 0", "--seconds must be more than 0"),
     ("rules czarena", "did you mean 'czarina'"),
@@ -131,27 +131,27 @@ def manifest(**fields: object) -> Change:
     return change
 
 
-def results(change: Callable[[list[str]], list[str]]) -> Change:
-    """Other lines in the results of the comparison."""
-
-    def changed(folder: Path) -> None:
-        path = folder / "c" / "results.csv"
-        path.write_text("".join(change(path.read_text().splitlines(keepends=True))))
-
-    return changed
-
-
-def training(*others: str) -> Change:
-    """A run that was started with seed 0, and other files."""
+def cut_short(name: str) -> Change:
+    """A file of the comparison without its last character."""
 
     def change(folder: Path) -> None:
-        run = dataclasses.asdict(Train(Path("x")))
-        about = {"run": run, "rules": {}, "hyperparameters": {}, "command": "train"}
-        write("x/run.json", json.dumps(about, default=str))(folder)
-        for name in others:
-            write(f"x/{name}", "{}")(folder)
+        path = folder / "c" / name
+        path.write_bytes(path.read_bytes()[:-1])
 
     return change
+
+
+def doubled(folder: Path) -> None:
+    """Each row of the results twice."""
+    header, *rows = (folder / "c" / "results.csv").read_text().splitlines(keepends=True)
+    (folder / "c" / "results.csv").write_text("".join([header, *rows, *rows]))
+
+
+def training(folder: Path) -> None:
+    """A run that was started with seed 0."""
+    run = dataclasses.asdict(Train(Path("x")))
+    about = {"run": run, "rules": {}, "hyperparameters": {}, "command": "train"}
+    write("x/run.json", json.dumps(about, default=str))(folder)
 
 
 def games(folder: Path) -> None:
@@ -186,18 +186,12 @@ FOLDERS = [
     (write("x/results.csv", "deal\n1\n"), CENSUSED, "must have the columns rules, deal and status"),
     (write("x/run.json"), "compare --agents random --out @/x", f"{NOT_EMPTY}comparison"),
     (write("x/thesis.tex"), "train --out @/x", f"{NOT_EMPTY}training"),
-    (training(), "train --out @/x", "is unfinished: resume it"),
-    (training("done.json"), "train --out @/x", r"is finished: .*--resume.*--out"),
-    (training(), "train --resume --seed 5 --out @/x", "started with seed 0, not 5"),
-    (
-        results(lambda lines: [*lines[:-1], lines[-1][:-1]]),
-        "report @/c",
-        r"results\.csv is cut short",
-    ),
-    (results(lambda lines: [*lines, *lines[1:]]), "report @/c", r"results\.csv"),
+    (training, "train --out @/x", r"holds a run already: resume it \(--resume\), or choose"),
+    (training, "train --resume --seed 5 --out @/x", "started with seed 0, not 5"),
+    (cut_short("results.csv"), "verify @/c", r"results\.csv is cut short"),
+    (cut_short("summary.csv"), "report @/c", r"summary\.csv is cut short"),
+    (doubled, "verify @/c", r"results\.csv has 80 rows for 40 games"),
     (nothing, "report a=@/c", "@/c is a comparison, which has labels: leave out 'a='"),
-    (nothing, "report @/c --census nowhere", "nowhere has no census"),
-    (nothing, "report @/c --against B", "--against must be the label of an agent, not 'B'"),
     (write("mine.csv", "steps,won\n0,0\n"), "report @/mine.csv", "has no column win_rate"),
     (write("mine.csv", "steps,win_rate\n0,25\n"), "report @/mine.csv", "a win_rate of 0 to 1"),
     (write("mine.csv", "steps,win_rate\nx,.5\n"), "report @/mine.csv", "numbers as steps"),

@@ -1,22 +1,32 @@
-"""The clock of a training run."""
+"""The limits of a training run."""
 
 import math
 import time
+from types import SimpleNamespace
+from typing import Any
 
-from four_seasons_env.experiments.monitor import Clock
+from four_seasons_env.experiments.monitor import Limits, Progress
+
+POOL: Any = SimpleNamespace(core_seconds=0.0)
 
 
 def test_the_first_limit_ends_the_run() -> None:
-    """Of steps, minutes and minutes of processor time, which sleeping does not cost."""
-    clock = Clock(steps=100, minutes=1 / 60)
-    clock.done_steps = 50
-    assert clock.done == 0.5
-    cores = Clock(steps=math.inf, core_minutes=1 / 600)
-    with clock.running(), cores.running():
-        time.sleep(1.05)
-    assert clock.done == 1.0 and cores.done < 0.5
-    with cores.running():
-        started = time.process_time()
-        while time.process_time() - started < 0.11:
-            pass
-    assert cores.done == 1.0
+    progress = Progress(seconds=60, core_seconds=30)
+    assert Limits(steps=100, minutes=4).share(50, progress) == 0.5
+    assert Limits(steps=100, minutes=1).share(50, progress) == 1
+    assert Limits(math.inf, core_minutes=2).share(10**9, progress) == 0.25
+
+
+def test_sleeping_costs_no_core_minutes() -> None:
+    progress = Progress()
+    with progress.timed(POOL):
+        time.sleep(0.5)
+    assert progress.seconds >= 0.5
+    assert progress.core_seconds < 0.25
+
+
+def test_time_of_workers_counts() -> None:
+    progress, pool = Progress(), SimpleNamespace(core_seconds=3.0)
+    with progress.timed(pool):  # type: ignore[arg-type]
+        pool.core_seconds += 5
+    assert 5 <= progress.core_seconds < 5.5

@@ -1,6 +1,5 @@
 """Tasks on workers: shared arrays, and workers that are killed."""
 
-import errno
 import os
 import re
 import signal
@@ -12,7 +11,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from four_seasons_env.experiments.command_line import one_line
 from four_seasons_env.experiments.workers import Workers, started_pool
 from tests.helpers import ROOT
 
@@ -39,12 +37,6 @@ def test_a_single_worker_is_this_process() -> None:
         answers = pool.over_deals(total, 10, range(1, 3), {"a": np.ones(3)})
         assert answers == [([13.0, 23.0], os.getpid())]
         assert pool.core_seconds == 0
-
-
-def test_tiny_shared_memory_is_named() -> None:
-    """The error of a semaphore names no file."""
-    says = one_line(OSError(errno.ENOSPC, "No space left on device"))
-    assert re.search("/dev/shm.*--n-jobs 1", says)
 
 
 def test_dask_names_the_guard_of_a_script(monkeypatch) -> None:
@@ -95,7 +87,6 @@ def test_a_killed_worker_is_one_line() -> None:
 
 
 PARENT = """
-from four_seasons_env.experiments.command_line import one_line
 from four_seasons_env.experiments.workers import Workers, started_pool
 from tests.experiments.test_pool import sleeps
 

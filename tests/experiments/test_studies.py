@@ -33,11 +33,11 @@ def run(study: str, *flags: str) -> str:
 
 
 def test_costs_of_starts_and_learning() -> None:
-    study = load(ROOT / "experiments/studies/costs.py")
-    cost = study.cost
-    study.cost = lambda code, cache=None: cost(code)  # without compiling, in this copy of it
-    measured = study.starts(64) + study.learning(0.02)
-    rows = pd.DataFrame(measured, columns=["what", "value", "unit"]).set_index("what")["value"]
+    study = load(ROOT / "experiments/studies/bench.py")
+    run_code = study.run_code
+    study.run_code = lambda code, cache=None: run_code(code)  # without compiling
+    measured = list(study.measure_costs(64, 0.02))
+    rows = pd.DataFrame(measured, columns=study.COSTS).set_index("what")["value"]
     stored = pd.read_csv(ROOT / "docs" / "results" / "costs.csv")
     assert {what for what in rows.index if "games" not in what} <= set(stored["what"])
     assert (rows > 0).all()
@@ -161,13 +161,9 @@ def test_advantages_stop_at_the_end_of_a_game() -> None:
     assert gains.flatten().tolist() == [1 + 8 - 8 + 0.25 * middle, middle, last]
 
 
-@pytest.mark.parametrize("page", ["index", "sb3"])
-def test_a_recipe_plays_no_illegal_action(page: str, tmp_path: Path) -> None:
-    module = {"index": "numpy", "sb3": "sb3_contrib"}
-    pytest.importorskip(module[page], reason="the recipe's library is not installed")
-    out = tmp_path / "libraries.csv"
-    run("recipes", page, "--out", str(out))
-    rows = pd.read_csv(out).query("page == @page")
-    assert len(rows)
-    assert (rows["games"] == 100).all()
-    assert (rows["illegal"] == 0).all()
+@pytest.mark.parametrize(("script", "needs"), [("numpy", "numpy"), ("sb3", "sb3_contrib")])
+def test_recipes_play_no_illegal_action(script: str, needs: str, tmp_path: Path) -> None:
+    pytest.importorskip(needs, reason="the recipe's library is not installed")
+    printed = run_python(str(ROOT / f"docs/recipes/with_{script}.py"), cwd=tmp_path)
+    rows = [json.loads(line) for line in printed.splitlines() if line.startswith("{")]
+    assert {(row["games"], row["illegal"]) for row in rows} == {(100, 0)}
