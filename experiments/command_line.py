@@ -16,7 +16,7 @@ from typing import Any, get_type_hints
 
 import tyro
 from rich.console import Console
-from rich.progress import Progress, ProgressColumn
+from rich.progress import Progress
 
 from four_seasons_env.__main__ import INTERRUPTED, USAGE_ERROR
 from four_seasons_env.files import expanded
@@ -130,16 +130,14 @@ def one_line(error: BaseException) -> str:
     return " ".join(str(error).split()) or type(error).__name__
 
 
-def progress_bar(*columns: ProgressColumn, transient: bool = False) -> Progress:
+def progress_bar(transient: bool = False) -> Progress:
     """A progress bar on stderr, which leaves nothing in a file; results belong on stdout.
 
     Args:
-        columns: parts of the bar; by default those of rich.
         transient: whether the bar disappears at its end, on a terminal, too.
     """
     console = Console(stderr=True)
     return Progress(
-        *columns,
         console=console,
         transient=transient,
         disable=not (console.is_terminal or console.is_jupyter),

@@ -14,7 +14,7 @@ from typing import Literal
 import pandas as pd
 
 from four_seasons_env.arguments import nearest
-from four_seasons_env.engine.deals import deals_in_words
+from four_seasons_env.engine.deals import deals_in_words, parse_deals
 from four_seasons_env.experiments import blocks, command_line, comparison, folders, tables
 from four_seasons_env.experiments.play import own_generators
 from four_seasons_env.experiments.players import find_players
@@ -98,7 +98,7 @@ def _checked(run: Compare) -> comparison.Manifest:
         raise ValueError("name at least one agent, one rule set and one way to play")
     command_line.check_stored_seed(run.seed)
     run.workers.check()
-    comparison.read_deals(run.deals)
+    parse_deals(run.deals)
     players = {rules: find_players(run.agents, rules, run.play) for rules in rule_sets}
     luck = {rules: blocks.meter_for(rules).name for rules in rule_sets if run.luck}
     return comparison.Manifest(players, run.deals, run.seed, run.record, luck)

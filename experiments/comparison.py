@@ -32,22 +32,6 @@ COLUMNS = (
 """Columns of `results.csv`; `seconds` is the agent's processor time for a game."""
 
 
-MOST_DEALS = 10_000_000
-"""Maximum number of deals of a run: its rows are kept in memory."""
-
-
-def read_deals(deals: str) -> range:
-    """The deals of a run, from a text such as "10000-10999" or "test".
-
-    Raises:
-        ValueError: for a text that names no deals, or a range of too many.
-    """
-    numbers = parse_deals(deals)
-    if len(numbers) > MOST_DEALS:
-        raise ValueError(f"--deals must be {MOST_DEALS:,} deals or fewer, not {len(numbers):,}")
-    return numbers
-
-
 @dataclass
 class Manifest:
     """The players and deals of a comparison: the schema of `compare.json`."""
@@ -76,11 +60,6 @@ class Manifest:
     def numbers(self) -> range:
         """The numbers of the deals."""
         return parse_deals(self.deals)
-
-    @property
-    def games(self) -> int:
-        """Number of games of the whole comparison."""
-        return len(self.numbers) * sum(map(len, self.players.values()))
 
 
 def open_comparison(out: Path, manifest: Manifest) -> Manifest:
@@ -153,8 +132,9 @@ def read_results(folder: str | Path) -> pd.DataFrame:
         FileNotFoundError: if there are none.
         ValueError: if rows are missing.
     """
-    path, games = expanded(folder) / RESULTS, read_manifest(folder).games
+    path, manifest = expanded(folder) / RESULTS, read_manifest(folder)
     results = read_table(path)
+    games = len(manifest.numbers) * sum(map(len, manifest.players.values()))
     if len(results) != games:
         raise ValueError(f"{path} has {len(results):,} rows for {games:,} games: compare again")
     return results
@@ -261,9 +241,7 @@ def with_optimum(summary: pd.DataFrame) -> pd.DataFrame:
         {
             "agent": OPTIMUM,
             "rules": game.name,
-            "kind": "exact"
-            if game.low == game.high
-            else f"estimated from {game.valued} of {game.openings:,} openings",
+            "kind": "exact",
             "win_rate": game.optimum,
             "win_low": game.low,
             "win_high": game.high,

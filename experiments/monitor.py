@@ -101,7 +101,7 @@ class Curve:
         curve = folders.read_log(out)
         self._rows = curve[curve[folders.STEPS] <= learner.steps].to_dict("records")
         self._board = SummaryWriter(str(out), purge_step=learner.steps + 1)
-        self._bar, self._task = bar, bar.add_task("learning", total=1.0, wins="", rate="")
+        self._bar, self._task = bar, bar.add_task("learning", total=1.0)
         self._row: dict[str, float] = {}
 
     def add(self, values: dict[str, float]) -> None:
@@ -110,16 +110,12 @@ class Curve:
 
     def log(self, steps: int, progress: Progress) -> None:
         """Write the row of a number of steps, and show it on the bar."""
-        # 1. Results of the recent training games.
+        # 1. Results of the recent training games, counts and times.
         progress.logged_steps = steps
         wins = float(np.mean(progress.won)) if progress.won else 0.0
-        shown = f"{100 * wins:5.1f}% won"
         self.add({"play/win_rate": wins})
         if progress.cards_up:
-            cards = float(np.mean(progress.cards_up))
-            self.add({"play/cards_up": cards})
-            shown += f", {cards:4.1f} cards up"
-        # 2. Counts and times.
+            self.add({"play/cards_up": float(np.mean(progress.cards_up))})
         rate = steps / max(progress.seconds, 1e-9)
         self._row |= {
             "play/games": progress.games,
@@ -127,7 +123,7 @@ class Curve:
             "time/core_seconds": progress.core_seconds,
             "time/steps_per_second": rate,
         }
-        # 3. The row: to TensorBoard, to the file, which is written whole, and to the bar.
+        # 2. The row: to TensorBoard, to the file, which is written whole, and to the bar.
         for name, value in self._row.items():
             self._board.add_scalar(name, value, steps)
         self._board.flush()
@@ -135,6 +131,6 @@ class Curve:
         self._row = {}
         table = pd.DataFrame(self._rows).to_csv(index=False, lineterminator="\n")
         write_atomically(self._file, table.encode())
+        shown = f"{steps:,} {self._unit}, {rate:,.0f}/s, {wins:.1%} won"
         done = self._limits.share(steps, progress)
-        rate_shown = f"{steps:,} {self._unit}, {rate:,.0f}/s"
-        self._bar.update(self._task, completed=done, wins=shown, rate=rate_shown)
+        self._bar.update(self._task, completed=done, description=shown)

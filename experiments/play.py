@@ -64,7 +64,7 @@ def play_in_block(
     """Play the whole block that has these deals, and return their games alone.
 
     Agents may draw random numbers for all games of a block together. Blocks begin at multiples of
-    their size, so the game of a deal does not depend on the deals that are asked for with it.
+    their size, so the game of a deal does not depend on the other deals of a call.
 
     Args:
         player: the player, which knows the size of its blocks.
@@ -159,7 +159,7 @@ def play_deals(
         seed: seed of the agent's random numbers and of the reshuffled stock; the same seed and
             deals give the same games.
         mask: the mask of `FourSeasonsEnv` that decides which moves may be played; None: the
-            agent's own.
+            mask of the agent.
         record: return the games too.
         name: name of the agent in records and errors, by default the name of its class.
 
@@ -214,10 +214,12 @@ def _play_out(
     seconds, turns = np.zeros(len(games)), []
     alive = np.arange(len(games))
     for turn in range(MAX_MOVES):
-        masks, goes_on = playing.masks(alive)
-        alive, masks = alive[goes_on], masks[goes_on]
+        # 1. The games that are not over, and the moves that may be played in them.
+        masks, is_open = playing.masks(alive)
+        alive, masks = alive[is_open], masks[is_open]
         if not len(alive):
             break
+        # 2. The agent sees copies of them with another order of the stock, and chooses.
         shown = kernel.public_copy(games[alive], rule, mix(keys[alive] + np.uint64(turn)))
         # Not the clock: others may use the cores, and waiting is not playing. The threads of the
         # agent count; a process that it starts, or a server that it asks, does not.
@@ -225,6 +227,7 @@ def _play_out(
         # The agent gets a copy of the masks: moves are checked by those it cannot write to.
         actions = as_actions(agent.act(shown, masks.copy(), rng), len(alive), name)
         seconds[alive] += (time.process_time() - started) / len(alive)
+        # 3. Its moves are checked, noted and played.
         _check(name, actions, masks, games[alive], rules)
         turns.append((alive, actions))
         playing.play(alive, actions)

@@ -33,6 +33,9 @@ from four_seasons_env.files import expanded, file_name, write_atomically
 from four_seasons_env.schemas import read_json
 
 
+_LEARNING_AXES = "core-minutes of learning", "validation deals won"
+
+
 @dataclass
 class Report(Run):
     """Make a page of runs."""
@@ -268,9 +271,8 @@ def _show_trainings(
             references |= {name: rates.mean()} if len(rates) else {}
         curves = pd.concat([each.curve for each in trainings if each.rules == rules])
         title = f"{rules}: validation during training"
-        axes = {"axes_labels": ("core-minutes of learning", "validation deals won")}
-        axes |= {"references": references}
-        figure = figures.draw(f"learning-{rules}", plots.plot_curves, curves, title, **axes)
+        about = {"axes_labels": _LEARNING_AXES, "references": references}
+        figure = figures.draw(f"learning-{rules}", plots.plot_curves, curves, title, **about)
         table = pd.DataFrame(outcomes) if outcomes else None
         yield {"rules": rules, "title": title, "table": table, "figure": figure}
 
@@ -278,8 +280,8 @@ def _show_trainings(
 def _show_others(curves: list[pd.DataFrame], figures: _Figures) -> dict[str, Any]:
     """Learning curves of other programs, with a colour for each label or file."""
     together, title = pd.concat(curves), "Other learning curves"
-    axes = {"axes_labels": ("steps of learning", "games won"), "references": {}}
-    figure = figures.draw("curves", plots.plot_curves, together, title, **axes)
+    about = {"axes_labels": ("steps of learning", "games won"), "references": {}}
+    figure = figures.draw("curves", plots.plot_curves, together, title, **about)
     return {"title": title, "figure": figure, "files": ", ".join(together["run"].unique())}
 
 

@@ -77,14 +77,20 @@ def print_summary(summary: pd.DataFrame, title: str) -> None:
     if "adjusted" in summary and summary["adjusted"].notna().any():
         measured = summary.dropna(subset="adjusted")
         print_table(to_print(measured, LUCK_PRINTED), "without the luck of the cards")
-    for kind in summary["kind"][summary["agent"] == OPTIMUM]:
+    if OPTIMUM in set(summary["agent"]):
         print(
-            f"optimum: the best fair play, {kind}; the optimum minus a win rate estimates the "
-            "regret of an agent, no more certain than both"
+            "optimum: the best fair play, exact; the optimum minus a win rate estimates the regret "
+            "of an agent"
         )
 
 
 # --- cells --------------------------------------------------------------------------------------
+
+
+def _with_interval(mean: str, name: str, form: str) -> str:
+    """The format of a mean and its interval, such as `{iqm:.2%} [{iqm_low:.2%}, {iqm_high:.2%}]`."""
+    return f"{{{mean}:{form}}} [{{{name}_low:{form}}}, {{{name}_high:{form}}}]"
+
 
 _CELLS = {
     "method": "{kind}",
@@ -93,23 +99,18 @@ _CELLS = {
     "training": "{training}",
     "seeds": "{seeds:.0f}",
     "won % [95%]": "{won}",
-    ADJUSTED: "{adjusted:.2%} [{adjusted_low:.2%}, {adjusted_high:.2%}]",
+    ADJUSTED: _with_interval("adjusted", "adjusted", ".2%"),
     "worth deals": "{equivalent_deals:,.0f}",
     "of winnable %": "{of_winnable:.2%}",
-    "IQM % [95%]": "{iqm:.2%} [{iqm_low:.2%}, {iqm_high:.2%}]",
-    "vs {against} [95%]": (
-        "{win_difference:+.2%} [{win_difference_low:+.2%}, {win_difference_high:+.2%}]"
-    ),
-    "luck-adjusted vs {against} [95%]": (
-        "{adjusted_difference:+.2%} "
-        "[{adjusted_difference_low:+.2%}, {adjusted_difference_high:+.2%}]"
+    "IQM % [95%]": _with_interval("iqm", "iqm", ".2%"),
+    "vs {against} [95%]": _with_interval("win_difference", "win_difference", "+.2%"),
+    "luck-adjusted vs {against} [95%]": _with_interval(
+        "adjusted_difference", "adjusted_difference", "+.2%"
     ),
     "luck z (p)": "{luck_z:+.2f} ({luck_p})",
     "McNemar p": "{p_value}",
-    "cards up [95%]": "{cards_up:.1f} [{cards_low:.1f}, {cards_high:.1f}]",
-    "cards vs {against} [95%]": (
-        "{cards_difference:+.1f} [{cards_difference_low:+.1f}, {cards_difference_high:+.1f}]"
-    ),
+    "cards up [95%]": _with_interval("cards_up", "cards", ".1f"),
+    "cards vs {against} [95%]": _with_interval("cards_difference", "cards_difference", "+.1f"),
     "CPU ms/move": "{ms_per_move:.3f}",
     "CPU ms/game": "{ms_per_game:.2f}",
 }
@@ -178,12 +179,11 @@ def to_print(summary: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
 
 
 def win_rates(summary: pd.DataFrame) -> list[str]:
-    """Win rates in percent with their intervals, as text; bounds for the ceiling."""
+    """Win rates in percent with their intervals, as text; bounds for the best possible play."""
     return [
         bounds_as_text(row["win_low"], row["win_high"])
-        if row["agent"] == CEILING
-        or (row["agent"] == OPTIMUM and row["win_low"] == row["win_high"])
-        else cell("{win_rate:.2%} [{win_low:.2%}, {win_high:.2%}]", row)
+        if row["agent"] in (CEILING, OPTIMUM)
+        else cell(_with_interval("win_rate", "win", ".2%"), row)
         for row in summary.to_dict("records")
     ]
 

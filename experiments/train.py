@@ -17,7 +17,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from rich.progress import BarColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 from four_seasons_env.agents import training
 from four_seasons_env.agents.names import make_player
@@ -122,12 +121,6 @@ def _start(run: Train, kind: type[training.Learner], settings: Any, rules: Rules
     """Start workers, the learner and a progress bar, and learn."""
     import torch
 
-    columns = (
-        BarColumn(bar_width=24),
-        TextColumn("{task.fields[wins]}  {task.fields[rate]}"),
-        TimeElapsedColumn(),
-        TimeRemainingColumn(),
-    )
     workers = run.workers if kind.uses_workers else Workers(n_jobs=1)
     with ExitStack() as at_the_end:
         # 1. With batches as small as these two threads are no faster, and take nearly twice the
@@ -136,7 +129,7 @@ def _start(run: Train, kind: type[training.Learner], settings: Any, rules: Rules
         torch.set_num_threads(1)
         # 2. Code is compiled once, here; then the workers only load it.
         pool = at_the_end.enter_context(started_pool(workers))
-        bar = at_the_end.enter_context(progress_bar(*columns))
+        bar = at_the_end.enter_context(progress_bar())
         if workers.share_this_machine:
             _load(kind, rules, settings, training.ThisProcess())
         _load(kind, rules, settings, pool)
@@ -327,8 +320,8 @@ def _read_settings(
     """The hyperparameters of a run, after the checks that depend on the algorithm."""
     if not kind.uses_workers and run.workers not in (Workers(), Workers(n_jobs=1)):
         raise ValueError(
-            f"{run.agent} learns in one process: --n-jobs, --backend and --cluster are for the "
-            "planner, which plays many games between two updates"
+            f"{run.agent} learns in one process: --n-jobs, --backend and --cluster "
+            "are for the planner"
         )
     run.workers.check()
     if stored:

@@ -1,7 +1,8 @@
-"""`Workers`: where tasks run and how many at once; and a `Pool` of them.
+"""Where tasks run. Two parts:
 
-A `Pool` lives as long as a run and gets many small tasks whose return values it needs; its workers
-load and compile only once.
+1. `Workers`, the flags: the backend, and how many tasks at once. `joblib.Parallel` uses it.
+2. A `Pool` of them, which lives as long as a training and gets many small tasks whose return values
+   it needs; its workers load and compile only once.
 """
 
 import importlib
@@ -14,7 +15,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterator
 from concurrent.futures import BrokenExecutor
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import Any, Literal, TypeVar
 
@@ -98,30 +99,21 @@ def _end_with(parent: int) -> None:
 def _dask(workers: Workers) -> Iterator[None]:
     from distributed import Client, LocalCluster
 
-    cluster, n_jobs = workers.cluster, workers.n_jobs
-    try:
-        client = (
-            Client(cluster)
-            if cluster
-            else LocalCluster(
-                # Processes, because two threads of one process would wait for each other.
-                n_workers=effective_n_jobs(n_jobs),
-                threads_per_worker=1,
-                dashboard_address=None,  # a page on an open port
-                silence_logs=logging.ERROR,
-            ).get_client()
-        )
-    except RuntimeError as error:
-        # Each worker runs an unguarded script again, until it would start workers itself.
-        guard = 'call it in a script under `if __name__ == "__main__":`'
-        raise RuntimeError(f"Dask did not start ({error}): {guard}") from None
-    with client:
-        try:
-            with parallel_config(backend="dask", n_jobs=n_jobs):
-                yield
-        finally:
-            if not cluster:  # a scheduler that was running before serves others, too
-                client.shutdown()
+    with ExitStack() as at_the_end:
+        scheduler: Any = workers.cluster  # which serves others, too: it stays
+        if scheduler is None:
+            scheduler = at_the_end.enter_context(
+                LocalCluster(
+                    # Processes, because two threads of one process would wait for each other.
+                    n_workers=effective_n_jobs(workers.n_jobs),
+                    threads_per_worker=1,
+                    dashboard_address=None,  # a page on an open port
+                    silence_logs=logging.ERROR,
+                )
+            )
+        at_the_end.enter_context(Client(scheduler))
+        at_the_end.enter_context(parallel_config(backend="dask", n_jobs=workers.n_jobs))
+        yield
 
 
 @contextmanager

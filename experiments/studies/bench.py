@@ -90,22 +90,14 @@ def rates_of(play: Steps, seconds: float) -> tuple[float, ...]:
 def single_steps(observation: str) -> Steps:
     """Random legal play in the single environment."""
     env = gym.make("FourSeasons-v0", observation=observation)
-    # The masks are a view of the words that moves are drawn from.
-    words, masks = new_masks(1, RULES)
-    moves, state = np.zeros(1, np.int64), np.ones(1, np.uint64)
-    _, info = env.reset(seed=0)
-    masks[0] = info["action_mask"]
 
-    def play() -> int:
-        for _ in range(64):  # enough that reading the clock costs nothing
-            draw_moves(words, state, moves)
-            _, _, terminated, truncated, info = env.step(int(moves[0]))
-            if terminated or truncated:
-                _, info = env.reset()
-            masks[0] = info["action_mask"]
-        return 64
+    def step(moves: Any) -> Any:
+        _, _, terminated, truncated, info = env.step(int(moves[0]))
+        if terminated or truncated:
+            _, info = env.reset()
+        return info["action_mask"]
 
-    return play
+    return random_play(step, env.reset(seed=0)[1]["action_mask"][None])
 
 
 def vector_steps(games: int, threads: int, observation: str, *, copy: bool) -> Steps:
@@ -113,17 +105,27 @@ def vector_steps(games: int, threads: int, observation: str, *, copy: bool) -> S
     env = gym.make_vec(
         "FourSeasons-v0", games, num_threads=threads, observation=observation, copy=copy
     )
-    words, masks = new_masks(games, RULES)
-    moves, state = np.zeros(games, np.int64), np.ones(1, np.uint64)
     _, infos = env.reset(seed=0)
-    masks[:] = infos["action_mask"]
+    return random_play(lambda moves: env.step(moves)[-1]["action_mask"], infos["action_mask"])
+
+
+def random_play(step: Callable[[Any], Any], first_masks: Any) -> Steps:
+    """Random legal moves.
+
+    Args:
+        step: takes a move for each game, and returns the next masks.
+        first_masks: int8 (games, A).
+    """
+    # The masks are a view of the words that moves are drawn from.
+    words, masks = new_masks(len(first_masks), RULES)
+    moves, state = np.zeros(len(masks), np.int64), np.ones(1, np.uint64)
+    masks[:] = first_masks
 
     def play() -> int:
-        for _ in range(16):
+        for _ in range(32):  # enough that reading the clock costs nothing
             draw_moves(words, state, moves)
-            _, _, _, _, infos = env.step(moves)
-            masks[:] = infos["action_mask"]
-        return 16 * games
+            masks[:] = step(moves)
+        return 32 * len(masks)
 
     return play
 
@@ -215,6 +217,7 @@ def main() -> None:
         "costs": (COSTS, measure_costs(run.many, run.minutes)),
     }[run.kind]
     table = []
+    print(*columns, sep=", ")
     for row in rows:
         table.append(row)
         print(*(f"{each:,.6g}" if isinstance(each, float) else each for each in row), sep=", ")

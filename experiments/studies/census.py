@@ -16,8 +16,8 @@ from typing import Any
 
 import pandas as pd
 
-from four_seasons_env.engine.deals import RANKS, TRAIN_FROM, deals_in_words
-from four_seasons_env.experiments import blocks, comparison, folders
+from four_seasons_env.engine.deals import RANKS, TRAIN_FROM, deals_in_words, parse_deals
+from four_seasons_env.experiments import blocks, folders
 from four_seasons_env.experiments.command_line import Run, command, rule_set_names
 from four_seasons_env.experiments.workers import Workers
 from four_seasons_env.game import Game
@@ -105,7 +105,7 @@ def take_census(run: Census) -> pd.DataFrame:
     if not run.seconds > 0:
         raise ValueError(f"--seconds must be more than 0, not {run.seconds:g}")
     run.workers.check()
-    ranges = blocks.split_deals(comparison.read_deals(run.deals), BLOCK)
+    ranges = blocks.split_deals(parse_deals(run.deals), BLOCK)
     todo = [
         CensusBlock(run.out, rules, "", deals, run.seconds)
         for rules in rule_sets
@@ -122,7 +122,7 @@ def census(run: Census) -> None:
     for rules, solved in results.groupby("rules", sort=False):
         counts = solved["status"].value_counts()
         shown = ", ".join(f"{count:,} {status}" for status, count in counts.items())
-        print(f"{rules}, {deals_in_words(comparison.read_deals(run.deals))}: {shown}")
+        print(f"{rules}, {deals_in_words(parse_deals(run.deals))}: {shown}")
     print(f"saved in {run.out}: results.csv, a row per deal")
 
 

@@ -39,17 +39,6 @@ def test_a_single_worker_is_this_process() -> None:
         assert pool.core_seconds == 0
 
 
-def test_dask_names_the_guard_of_a_script(monkeypatch) -> None:
-    def fails(**_: object) -> None:
-        raise RuntimeError("Nanny failed to start.")
-
-    pytest.importorskip("distributed", reason="needs the extra 'dask'")
-    monkeypatch.setattr("distributed.LocalCluster", fails)
-    guard = r'\(Nanny failed to start\.\): .* under `if __name__ == "__main__":`'
-    with pytest.raises(RuntimeError, match=guard), Workers("dask", 2).started():
-        pass
-
-
 @pytest.mark.slow
 def test_workers_stay_and_get_present_values() -> None:
     """joblib recognises sent arrays by identity; a changed array must be sent again."""
