@@ -144,10 +144,7 @@ def read_results(folder: str | Path) -> pd.DataFrame:
 
 
 def summarise_players(
-    results: pd.DataFrame,
-    players: dict[str, list[Player]],
-    census: pd.DataFrame,
-    against: str,
+    results: pd.DataFrame, players: dict[str, list[Player]], census: pd.DataFrame, against: str
 ) -> pd.DataFrame:
     """A row for each agent and way of playing under each rule set, then the best possible play.
 

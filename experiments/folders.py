@@ -38,23 +38,12 @@ IN_CLONE = (_HOME / "pyproject.toml").is_file()
 ROOT = _HOME if IN_CLONE else Path()
 """Root of the clone; for an installed wheel, the current folder."""
 
-MARKS = {
-    "training": "run.json",
-    "comparison": "compare.json",
-    "census": "census.json",
-}
+MARKS = {"training": "run.json", "comparison": "compare.json", "census": "census.json"}
 """Kinds of results, and the file that marks a folder of each kind."""
 
 _PACKAGES = (
-    "gymnasium",
-    "joblib",
-    "numba",
-    "numpy",
-    "pandas",
-    "sb3-contrib",
-    "scipy",
-    "stable-baselines3",
-    "torch",
+    *("gymnasium", "joblib", "numba", "numpy", "pandas"),
+    *("sb3-contrib", "scipy", "stable-baselines3", "torch"),
 )
 
 

@@ -117,15 +117,8 @@ def warm_up(player: Player, rules: Rules) -> pd.DataFrame:
 
 def _play(player: Player, rules: Rules, deals: Sequence[int], seed: int = 0) -> pd.DataFrame:
     """Play deals with a new agent of the player, and record the games."""
-    return play_deals(
-        player.new_agent(rules),
-        rules,
-        deals,
-        seed,
-        mask=player.mask,
-        record=True,
-        name=player.agent,
-    )
+    agent, mask = player.new_agent(rules), player.mask
+    return play_deals(agent, rules, deals, seed, mask, record=True, name=player.agent)
 
 
 def _seed_libraries(seed: list[int]) -> None:

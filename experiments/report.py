@@ -33,9 +33,6 @@ from four_seasons_env.files import expanded, file_name, write_atomically
 from four_seasons_env.schemas import read_json
 
 
-_LEARNING_AXES = "core-minutes of learning", "validation deals won"
-
-
 @dataclass
 class Report(Run):
     """Make a page of runs."""
@@ -66,12 +63,8 @@ def report(run: Report) -> Path:
     out = run.out or (first.parent if first.suffix == ".csv" else first)
     if out.suffix != ".html":
         out = out / "report.html"
-    agents = [each.summary["agent"] for each in comparisons]
-    names = [
-        *agents,
-        *(each.curve["name"] for each in trainings),
-        *(each["name"] for each in others),
-    ]
+    names = [each.summary["agent"] for each in comparisons]
+    names += [each["name"] for each in (*(one.curve for one in trainings), *others)]
     figures = _Figures(out, pd.concat(names).unique())
 
     # 3. The template has the texts and the order of the page; here are its tables and figures.
@@ -212,7 +205,7 @@ class _Figures:
         self._drawn = Counter[str]()
 
     def draw(
-        self, name: str, plot: Callable[..., None], table: pd.DataFrame, title: str, **options: Any
+        self, name: str, plot: Callable[..., None], table: pd.DataFrame, title: str, *about: Any
     ) -> str:
         """Draw a table by a function of `plots` into two files; returns the PNG in base64."""
         self._drawn[name] += 1  # several times for comparisons under the same rules
@@ -221,7 +214,7 @@ class _Figures:
         self.page.parent.mkdir(parents=True, exist_ok=True)
         for ending in ("svg", "png"):
             path = self.page.with_name(f"{self.files[-1]}.{ending}")
-            plot(table, title, path, colours=self.colours, **options)
+            plot(table, title, path, *about, colours=self.colours)
         return base64.b64encode(path.read_bytes()).decode()
 
 
@@ -264,15 +257,15 @@ def _show_trainings(
         outcomes = [each.outcome for each in trainings if each.rules == rules and each.outcome]
         outcomes.sort(key=lambda row: -float(row["best won %"]))
         # Dashed lines: the baselines of comparisons under the same rules.
-        references = {}
+        lines = {}
         for each in comparisons:
             name = tables.baseline_of(each.summary)
             rates = each.summary.query("rules == @rules and agent == @name")["win_rate"]
-            references |= {name: rates.mean()} if len(rates) else {}
+            lines |= {name: rates.mean()} if len(rates) else {}
         curves = pd.concat([each.curve for each in trainings if each.rules == rules])
         title = f"{rules}: validation during training"
-        about = {"axes_labels": _LEARNING_AXES, "references": references}
-        figure = figures.draw(f"learning-{rules}", plots.plot_curves, curves, title, **about)
+        axes = "core-minutes of learning", "validation deals won"
+        figure = figures.draw(f"learning-{rules}", plots.plot_curves, curves, title, axes, lines)
         table = pd.DataFrame(outcomes) if outcomes else None
         yield {"rules": rules, "title": title, "table": table, "figure": figure}
 
@@ -280,8 +273,8 @@ def _show_trainings(
 def _show_others(curves: list[pd.DataFrame], figures: _Figures) -> dict[str, Any]:
     """Learning curves of other programs, with a colour for each label or file."""
     together, title = pd.concat(curves), "Other learning curves"
-    about = {"axes_labels": ("steps of learning", "games won"), "references": {}}
-    figure = figures.draw("curves", plots.plot_curves, together, title, **about)
+    axes = "steps of learning", "games won"
+    figure = figures.draw("curves", plots.plot_curves, together, title, axes, {})
     return {"title": title, "figure": figure, "files": ", ".join(together["run"].unique())}
 
 

@@ -277,10 +277,8 @@ def with_adjusted(results: pd.DataFrame) -> pd.DataFrame:
     players = results.groupby(["rules", "agent", "play", "train_seed"], sort=False, dropna=False)
     for _, played in players:
         if played["luck"].notna().all():
-            results.loc[played.index, "adjusted"] = adjust(
-                played["won"].to_numpy(np.float64),
-                played["luck"].to_numpy(np.float64),
-            )
+            won, luck = (played[name].to_numpy(np.float64) for name in ("won", "luck"))
+            results.loc[played.index, "adjusted"] = adjust(won, luck)
     return results
 
 

@@ -88,7 +88,7 @@ def print_summary(summary: pd.DataFrame, title: str) -> None:
 
 
 def _with_interval(mean: str, name: str, form: str) -> str:
-    """The format of a mean and its interval, such as `{iqm:.2%} [{iqm_low:.2%}, {iqm_high:.2%}]`."""
+    """The format of a mean and its interval: `{iqm:.2%} [{iqm_low:.2%}, {iqm_high:.2%}]`."""
     return f"{{{mean}:{form}}} [{{{name}_low:{form}}}, {{{name}_high:{form}}}]"
 
 

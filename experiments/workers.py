@@ -12,7 +12,6 @@ import platform
 import signal
 import threading
 import time
-import warnings
 from collections.abc import Callable, Iterator
 from concurrent.futures import BrokenExecutor
 from contextlib import ExitStack, contextmanager
@@ -25,9 +24,6 @@ from numpy.typing import NDArray
 T = TypeVar("T")
 
 _MODULES = {"loky": "joblib", "dask": "distributed", "ray": "ray"}
-
-_RESTARTED = "A worker stopped while some jobs were given to the executor"
-"""Start of a warning of joblib. It restarts a worker whose memory has grown; nothing is lost."""
 
 
 @dataclass(frozen=True)
@@ -76,8 +72,7 @@ def _loky(workers: Workers) -> Iterator[None]:
     start = parallel_config(
         "loky", n_jobs=workers.n_jobs, initializer=_start_worker, initargs=(os.getpid(),)
     )
-    with warnings.catch_warnings(), start:
-        warnings.filterwarnings("ignore", _RESTARTED)
+    with start:
         yield
 
 

@@ -28,13 +28,13 @@ def test_every_cell_is_printed(columns: int, capsys, monkeypatch) -> None:
 
 
 def test_a_table_in_latex() -> None:
-    cells = pd.DataFrame([["a_b<|>", "+1"], ["[c]^", "-1.0 [-2, 1]"]], columns=["agent", "won %"])
+    cells = pd.DataFrame([["a_b&", "+1"], ["[c]", "-1.0 [-2, 1]"]], columns=["agent", "won %"])
     lines = as_latex(cells, "5% of a_b").splitlines()
     assert lines[-1] == r"\par\smallskip{\footnotesize 5\% of a\_b\par}"
     assert lines[:3] == [r"\begin{tabular}{lr}", r"\toprule", r"agent & won \% \\"]
     assert lines[4:6] == [
-        r"a\_b\textless{}\textbar{}\textgreater{} & +1 \\",
-        r"{[}c]\textasciicircum{} & $-$1.0 [$-$2, 1] \\",
+        r"a\_b\& & +1 \\",
+        r"{[}c] & $-$1.0 [$-$2, 1] \\",
     ]
 
 

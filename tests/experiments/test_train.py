@@ -158,26 +158,23 @@ def same_outcome(one: Path, other: Path) -> bool:
     return True
 
 
-def test_a_warm_start_uses_planner_weights(finished: Path, tmp_path: Path) -> None:
-    """Those of other rules. A run stands for its best policy."""
-    frozen = [*SMALL_RUNS["planner"], "learning_rate=1e-12", "final_learning_rate=1e-12"]
-    teacher = f"planner:{finished}"
-    train(run(tmp_path, rules="corner-patience", warm_start=teacher, set=frozen))
-    policies = finished / "best", tmp_path / "last"
-    before, after = (load_file(each / "model.safetensors") for each in policies)
-    assert all(abs(before[name] - after[name]).max() < 1e-6 for name in before)
-    card = json.loads((tmp_path / "last" / "model.json").read_text())
-    assert card["training"]["warm_start"] == teacher
-
-
-@pytest.mark.parametrize("agent", ["maskable_ppo", "next_deal_ppo"])
-def test_ppo_starts_from_a_policy(agent: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("agent", "rules", "rates"),
+    [
+        ("planner", "corner-patience", ["learning_rate", "final_learning_rate"]),
+        ("maskable_ppo", "czarina", ["learning_rate"]),
+        ("next_deal_ppo", "czarina", ["learning_rate"]),
+    ],
+)
+def test_a_warm_start_uses_the_best_policy(
+    agent: str, rules: str, rates: list[str], tmp_path: Path
+) -> None:
     """Of other rules of the same size. The card names the start."""
-    flags = {"agent": agent, "steps": "64", "validations": 1, "set": SMALL_RUNS[agent]}
+    flags: dict[str, Any] = {"agent": agent, "validations": 1, "set": SMALL_RUNS[agent]}
     train(run(tmp_path / "first", **flags))
     start = f"{agent}:{tmp_path / 'first'}"
-    still = [*SMALL_RUNS[agent], "learning_rate=1e-12"]
-    train(run(tmp_path / "on", **flags | {"set": still}, rules="czarina", warm_start=start))
+    still = [*SMALL_RUNS[agent], *(f"{rate}=1e-12" for rate in rates)]
+    train(run(tmp_path / "on", **flags | {"set": still}, rules=rules, warm_start=start))
     before, after = (
         load_file(tmp_path / name / "model.safetensors") for name in ("first/best", "on/last")
     )
