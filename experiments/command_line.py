@@ -104,6 +104,7 @@ def _is_of_other_code(cause: BaseException | None) -> bool:
 
     A syntax error names its own place.
     """
+    # Frames of this package are our own checks, which the one line explains.
     frames = traceback.extract_tb(cause.__traceback__) if cause else []
     outside = any(not each.filename.startswith(_NOT_OTHER) for each in frames)
     return outside or isinstance(cause, SyntaxError)

@@ -73,6 +73,7 @@ def open_comparison(out: Path, manifest: Manifest) -> Manifest:
     """
     if (out / MANIFEST).is_file():
         stored = read_manifest(out)
+        # It may add players, rule sets and deals, and may not change what was played.
         if difference := _difference(stored, manifest):
             raise ValueError(f"{out} holds a comparison {difference}: choose a new folder (--out)")
         manifest.recorded |= stored.recorded
@@ -158,6 +159,7 @@ def summarise_players(
         against: label of the baseline.
     """
     summary = summarise(results, against)
+    # One row of facts for each player; the training seeds of an agent share kind and mask.
     facts = pd.DataFrame(
         {"rules": rules} | vars(each) for rules in players for each in players[rules]
     )
@@ -224,9 +226,11 @@ def with_ceiling(
         if set(played["deal"]) != set(solved["deal"]):
             parts.append(rows)
             continue
+        # 1. What each agent won of the deals that are known to be winnable.
         winnable = solved["deal"][solved["status"] == "won"]
         on_winnable = played[played["deal"].isin(winnable)].groupby(["agent", "play"])["won"].mean()
         agents = rows.join(on_winnable.rename("of_winnable"), on=["agent", "play"])
+        # 2. What a player with open cards could win of all of them.
         ceiling = ceiling_row(str(rules), solved)
         parts.append(pd.concat([agents, pd.DataFrame([ceiling])], ignore_index=True))
     return pd.concat(parts, ignore_index=True)

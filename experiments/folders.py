@@ -240,6 +240,7 @@ def new_checkpoint(run: Path) -> Iterator[Path]:
     Args:
         run: folder of the run.
     """
+    # Numbers rise, so the last is the newest, even if a kill has left the one before it.
     previous = _checkpoints(run)
     number = int(previous[-1].name) + 1 if previous else 1
     with whole_folder(run / CHECKPOINTS / f"{number:06d}") as folder:

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -76,6 +77,7 @@ class Limits:
         >>> Limits(steps=1000, minutes=2).share(250, Progress(seconds=60))
         0.5
         """
+        # A limit that is not set is infinite: its share stays 0.
         minutes = progress.seconds / 60 / (self.minutes or float("inf"))
         core_minutes = progress.core_seconds / 60 / (self.core_minutes or float("inf"))
         return min(max(steps / self.steps, minutes, core_minutes), 1.0)
@@ -98,8 +100,9 @@ class Curve:
         from torch.utils.tensorboard import SummaryWriter  # workers load this file without torch
 
         self._file, self._unit, self._limits = out / folders.PROGRESS, learner.unit, limits
+        # A run that was killed may have logged rows after its last checkpoint.
         curve = folders.read_log(out)
-        self._rows = curve[curve[folders.STEPS] <= learner.steps].to_dict("records")
+        self._rows: list[Any] = curve[curve[folders.STEPS] <= learner.steps].to_dict("records")
         self._board = SummaryWriter(str(out), purge_step=learner.steps + 1)
         self._bar, self._task = bar, bar.add_task("learning", total=1.0)
         self._row: dict[str, float] = {}
@@ -127,7 +130,7 @@ class Curve:
         for name, value in self._row.items():
             self._board.add_scalar(name, value, steps)
         self._board.flush()
-        self._rows.append({folders.STEPS: steps, **self._row})
+        self._rows.append({folders.STEPS: steps} | self._row)
         self._row = {}
         table = pd.DataFrame(self._rows).to_csv(index=False, lineterminator="\n")
         write_atomically(self._file, table.encode())

@@ -165,11 +165,14 @@ def play_deals(
             the mask leaves out.
     """
     name = name or type(agent).__name__
+    # 1. The openings.
     numbers = np.asarray(deals, np.int64)
     games = np.zeros(len(numbers), kernel.GAME)
     kernel.start_all(games, kernel.compile_rules(rules), numbers)
     playing = MaskedGames(games, rules, mask or agent.mask)
+    # 2. The games.
     seconds, moves = _play_out(agent, playing, rules, numbers, seed, name)
+    # 3. A row for each.
     results = pd.DataFrame(
         {
             "deal": games["deal"],

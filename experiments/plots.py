@@ -176,10 +176,10 @@ def plot_curves(
     colours = colours or colours_of(curves["name"])
     with drawing(path, title) as axes:
         # 1. Win rates of other agents, with their names right of the data.
-        for name, rate in references.items():
+        for other, rate in references.items():
             axes.axhline(rate, color="grey", ls="--", lw=1, zorder=1)
             place = {"xycoords": ("axes fraction", "data"), "va": "center", "fontsize": 7}
-            write(axes, f"{name} {rate:.1%}", (1, rate), (3, 0), color="dimgrey", **place)
+            write(axes, f"{other} {rate:.1%}", (1, rate), (3, 0), color="dimgrey", **place)
         # 2. A line for each run, and one for their mean.
         for name, runs in curves.groupby("name", sort=False):
             colour = colours[algorithm(str(name))]
@@ -225,7 +225,11 @@ def colours_of(names: Iterable[str]) -> dict[str, str]:
 
 
 def algorithm(name: str) -> str:
-    """An agent's name without its options: its variants share a colour."""
+    """An agent's name without its options: its variants share a colour.
+
+    >>> algorithm("planner@lookahead=1")
+    'planner'
+    """
     return name.partition("@")[0]
 
 

@@ -55,11 +55,11 @@ def report(run: Report) -> Path:
     # 1. All is read before anything is written.
     if not run.runs:
         raise ValueError("name at least one folder of a comparison or training")
-    named = [_labelled(each) for each in run.runs]
-    comparisons, trainings, others = _read_all(named)
+    paths = [_labelled(each) for each in run.runs]
+    comparisons, trainings, others = _read_all(paths)
 
     # 2. The page goes into the first folder, and an agent has one colour in all of its figures.
-    first = named[0][0]
+    first = paths[0][0]
     out = run.out or (first.parent if first.suffix == ".csv" else first)
     if out.suffix != ".html":
         out = out / "report.html"
@@ -83,7 +83,7 @@ def report(run: Report) -> Path:
     return out
 
 
-# --- what is read ---------------------------------------------------------------------------------
+# --- reading ------------------------------------------------------------------------------------
 
 
 @dataclass
@@ -124,7 +124,7 @@ def _labelled(given: Path) -> tuple[Path, str]:
 
 
 def _read_all(
-    named: Iterable[tuple[Path, str]],
+    paths: Iterable[tuple[Path, str]],
 ) -> tuple[list[_Comparison], list[_Training], list[pd.DataFrame]]:
     """Comparisons, trainings, alone or in a common folder, and curves of other programs.
 
@@ -133,15 +133,16 @@ def _read_all(
         FileNotFoundError: for another folder.
     """
     comparisons, trainings, others = list[_Comparison](), list[_Training](), list[pd.DataFrame]()
-    for path, label in named:
+    for path, label in paths:
+        # A file or a folder says by what is in it which command wrote it.
         inside = sorted(each.parent for each in path.glob(f"*/{folders.RUN}"))
         if path.suffix == ".csv":
             others.append(_read_other(path, label))
         elif (path / tables.SUMMARY).is_file():
             if label:
                 raise ValueError(f"{path} is a comparison, which has labels: leave out '{label}='")
-            both = (folders.read_table(path / name) for name in (tables.SUMMARY, tables.SEEDS))
-            comparisons.append(_Comparison(path, comparison.read_manifest(path), *both))
+            read = (folders.read_table(path / name) for name in (tables.SUMMARY, tables.SEEDS))
+            comparisons.append(_Comparison(path, comparison.read_manifest(path), *read))
         elif (path / folders.RUN).is_file():
             trainings.append(_read_training(path, label))
         elif inside:
@@ -159,7 +160,7 @@ def _read_training(folder: Path, label: str) -> _Training:
     about = folders.read_run(folder)
     start = about.run["warm_start"]
     name = label or str(about.run["agent"]) + (f" from {start}" if start else "")
-    # Core-minutes do not depend on what else runs.
+    # Core-minutes do not depend on other programs. Rows without a validation are left out.
     columns = {"time/core_seconds": "spent", "validation/win_rate": "win_rate"}
     log = folders.read_log(folder).reindex(columns=list(columns)).dropna().rename(columns=columns)
     curve = log.assign(spent=log["spent"] / 60, name=name, run=str(folder))
@@ -192,7 +193,7 @@ def _read_other(path: Path, label: str) -> pd.DataFrame:
     return table.assign(name=label or str(path), run=str(path), spent=table["steps"])
 
 
-# --- what is shown --------------------------------------------------------------------------------
+# --- showing ------------------------------------------------------------------------------------
 
 
 class _Figures:
@@ -224,6 +225,7 @@ def _show_comparison(compared: _Comparison, figures: _Figures) -> Iterator[dict[
     by_rules = list(compared.summary.groupby("rules", sort=False))
     for rules, summary in by_rules:
         title = f"{rules}, {deals}"
+        # The best first, and in the sentence only those who have played.
         best_first = summary.sort_values("win_rate", ascending=False, kind="stable")
         players = best_first[~best_first["agent"].isin([CEILING, OPTIMUM])]
         rates = zip(labels(players), players["win_rate"], strict=True)
@@ -244,6 +246,7 @@ def _show_seeds(seeds: pd.DataFrame) -> pd.DataFrame | None:
     trained = seeds.dropna(subset="train_seed")
     if not trained.duplicated(["agent", "play"]).any():
         return None
+    # Each row is one seed, so the columns that count or average seeds say nothing.
     cells = tables.as_text(trained).drop(columns=["seeds", "IQM % [95%]"], errors="ignore")
     cells.insert(1, "seed", trained["train_seed"].astype(str).tolist())
     return cells
@@ -257,7 +260,7 @@ def _show_trainings(
         outcomes = [each.outcome for each in trainings if each.rules == rules and each.outcome]
         outcomes.sort(key=lambda row: -float(row["best won %"]))
         # Dashed lines: the baselines of comparisons under the same rules.
-        lines = {}
+        lines: dict[str, float] = {}
         for each in comparisons:
             name = tables.baseline_of(each.summary)
             rates = each.summary.query("rules == @rules and agent == @name")["win_rate"]

@@ -278,6 +278,8 @@ def judge(positions: Sequence[Game], seconds: float = 10.0) -> list[str]:
             answers[at] = solve(positions[at], max_positions=limit, seconds=left).status
         return answers.get(at, UNKNOWN)
 
+    # Verdicts of a game of 8 positions, for example: won x 3, unknown x 2, lost x 3. `wins` is 3,
+    # and `lost` is 5, until a round with a higher limit answers for the two between them.
     while wins < lost and time.perf_counter() < deadline:
         answers.clear()
         wins += bisect_left(range(wins, lost), True, key=lambda at: ask(at) != WON)

@@ -189,7 +189,11 @@ def win_rates(summary: pd.DataFrame) -> list[str]:
 
 
 def bounds_as_text(low: float, high: float) -> str:
-    """Bounds of a share in percent, or one number if they are equal."""
+    """Bounds of a share in percent, or one number if they are equal.
+
+    >>> bounds_as_text(0.9, 0.955), bounds_as_text(0.5, 0.5)
+    ('90.00 to 95.50', '50.00')
+    """
     return f"{100 * low:.2f} to {100 * high:.2f}" if high > low else f"{100 * low:.2f}"
 
 
@@ -210,6 +214,7 @@ def print_table(cells: pd.DataFrame, title: str) -> None:
         cells: the table, whose columns fit into 80 characters.
         title: its title.
     """
+    # Labels may have brackets, which rich would read as its markup: all texts are escaped.
     table = Table(title=escape(title), box=SIMPLE_HEAD, collapse_padding=True, pad_edge=False)
     for name in map(str, cells):
         # A number needs no more room than its longest cell, though its header may be longer.
@@ -223,7 +228,7 @@ def print_table(cells: pd.DataFrame, title: str) -> None:
     Console().print(table)
 
 
-def _is_text(cells: pd.DataFrame, column: str) -> bool:
+def _is_text(cells: pd.DataFrame, column: object) -> bool:
     return column in NAMES or column == cells.columns[0]
 
 
@@ -244,6 +249,7 @@ def _in_markdown(cell: str) -> str:
 
 def as_latex(cells: pd.DataFrame, note: str = "") -> str:
     """A table of text in LaTeX, for the package booktabs, with a note below it."""
+    # pandas escapes what TeX would read as its own signs, and draws the rules of booktabs.
     styled = cells.style.hide(axis="index").format(_signs_in_latex, escape="latex")
     table = styled.format_index(escape="latex", axis="columns").to_latex(
         column_format="".join("l" if _is_text(cells, name) else "r" for name in cells),
@@ -253,7 +259,7 @@ def as_latex(cells: pd.DataFrame, note: str = "") -> str:
     return table + (f"\\par\\smallskip{{\\footnotesize {escaped}\\par}}\n" if note else "")
 
 
-def _signs_in_latex(cell: str) -> str:
+def _signs_in_latex(cell: object) -> str:
     """A cell that pandas has escaped, with true minus signs."""
-    text = re.sub(r"(?<!\w)-(?=\d)", "$-$", cell.replace("\n", " "))
+    text = re.sub(r"(?<!\w)-(?=\d)", "$-$", str(cell).replace("\n", " "))
     return re.sub(r"^\[", "{[}", text)  # otherwise an option of the line before

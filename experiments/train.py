@@ -162,6 +162,7 @@ def learn(
         progress.add(update, recent)
         curve.add(update.records)
 
+        # Log, validate and save, each if it is due.
         if learner.steps - progress.logged_steps >= log_every:
             curve.log(learner.steps, progress)
         due = int(done * run.validations)
@@ -289,6 +290,7 @@ def _resumed(run: Train, stored: dict[str, Any]) -> Train:
         started = fitting(stored | {"out": str(run.out)}, Train)
     except ValueError as error:
         raise ValueError(f"{run.out / folders.RUN} is damaged: {error}") from None
+    # How the workers run may change: it does not affect what is learned.
     started = replace(started, resume=True, workers=run.workers)
     default = Train(run.out)
     for each in fields(Train):
@@ -324,16 +326,21 @@ def _read_settings(
             "are for the planner"
         )
     run.workers.check()
+    # A resumed run keeps the values that its YAML file had at its start.
     if stored:
         return training.make_settings(kind.schema, stored.hyperparameters, run.agent)
     settings = kind.read_settings(run.set)
+    # Weights that do not fit are refused now, not after loading.
     if run.warm_start is not None:
         kind.first_weights(run.warm_start, rules, settings)
     return settings
 
 
 def parse_steps(text: str) -> int:
-    """The number of steps in a text such as "20M", "500k" or "1000".
+    """The number of steps in a text.
+
+    >>> parse_steps("20M"), parse_steps("1.5k"), parse_steps("1000")
+    (20000000, 1500, 1000)
 
     Raises:
         ValueError: if it is not a positive number.

@@ -67,9 +67,9 @@ def verify(run: Verify) -> bool:
             verified = f"{len(differences):,} differ" if differences else "yes"
             table.append([rules, player.agent, player.play, f"{replayed:,}", verified])
     # 2. Rows that are left belong to nobody in the manifest.
-    for key, others in by_player.items():
+    for who, others in by_player.items():
         clean = False
-        print(f"results.csv has {len(others):,} rows of {key}, which the manifest does not name")
+        print(f"results.csv has {len(others):,} rows of {who}, which the manifest does not name")
     # 3. The outcome.
     columns = ["rules", "agent", "play", "games", "verified"]
     print_table(pd.DataFrame(table, columns=columns), str(run.folder))
@@ -108,12 +108,13 @@ def _replay(own: list[blocks.PlayerBlock], rows: pd.DataFrame) -> tuple[int, lis
         differences.append("results.csv does not have each deal of the manifest once, in order")
     # 3. A row says what its game says.
     for row in rows.drop_duplicates("deal").to_dict("records"):
-        if game := games.get(row["deal"]):
-            end = {"won": game.end.won, "cards_up": game.end.cards_up, "moves": len(game.moves)}
+        if played := games.get(row["deal"]):
+            end = played.end
+            truth = {"won": end.won, "cards_up": end.cards_up, "moves": len(played.moves)}
             differences += [
-                f"deal {game.deal}: results.csv says {name} {row[name]}; the game says {end[name]}"
-                for name in end
-                if row[name] != end[name]
+                f"deal {played.deal}: results.csv says {name} {row[name]}; the game says {value}"
+                for name, value in truth.items()
+                if row[name] != value
             ]
     return len(games), differences
 
@@ -141,6 +142,7 @@ def _fault(record: Record, block: blocks.PlayerBlock) -> str | None:
         return f"deal {record.deal} is not one of this file"
     if record.player != block.player.agent:
         return f"deal {record.deal} was played by {record.player!r}, not {block.player.agent!r}"
+    # `no_repeats` ends a game when nothing new is left, so a game with such a move was cut.
     count = len(record.moves)
     if not record.end.over and count < MAX_MOVES and _has_moves(record):
         return f"deal {record.deal} breaks off after {count} moves"

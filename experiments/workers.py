@@ -163,6 +163,7 @@ class Pool:
         """
         # Copies, because Dask recognises a sent array by identity, whatever its values.
         now = {name: each.copy() for name, each in shared.items()}
+        # joblib returns results in the order of the calls, whoever is first.
         results = []
         calls = (delayed(_timed)(function, (about, part), now) for part in self._parts(deals))
         try:

@@ -174,6 +174,7 @@ def measure_costs(games: int, minutes: float) -> Iterator[tuple[Any, ...]]:
             busy = run_code(STEP.format(env), cache)[1]
         yield f"the same with nothing compiled, {env}", busy, "CPU seconds"
     yield f"a process with {games:,} games", run_code(MANY.format(games))[2], "GiB"
+    # One validation of two deals: almost all of the time is learning.
     for agent, unit in UNITS.items():
         with tempfile.TemporaryDirectory() as folder:
             flags = f"--agent {agent} --core-minutes {minutes} --validations 1 --n-jobs 1".split()
@@ -191,6 +192,7 @@ def run_code(code: str, cache: str | None = None) -> tuple[float, float, float]:
         code: what it runs.
         cache: folder of the compiled code. None: the usual one.
     """
+    # The process prints its own peak of memory; its time is that of all children until now.
     before, clock = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
     place = {"NUMBA_CACHE_DIR": cache} if cache else {}
     script = f"{code}\nimport resource; print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"

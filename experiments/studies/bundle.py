@@ -51,12 +51,15 @@ def fit_shift(policy: Path, rules: Rules, deals: int) -> float | None:
     Returns:
         The shift; None if it is too large for a chance to be shown.
     """
+    # 1. How often does it win these deals?
     numbers, agent = VALIDATION[:deals], make_agent(f"{AGENT}:{policy}", rules)
     won = play_deals(agent, rules, numbers, mask="no_repeats")["won"].mean()
+    # 2. Which chances does it show at their openings? As log-odds they can be shifted.
     judge = Judge(rules, policy)
     chances = [judge.chance(Game(rules, deal=deal)) or 0.0 for deal in numbers]
     odds = np.clip(chances, 1e-3, 1 - 1e-3)
     odds /= 1 - odds
+    # 3. The shift, in steps of a hundredth, whose mean chance is nearest to the share won.
     shifts = np.linspace(-1, 1, 201)
     shown = [(odds / (odds + np.exp(-shift))).mean() for shift in shifts]
     shift = float(shifts[np.abs(np.array(shown) - won).argmin()])

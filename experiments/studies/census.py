@@ -68,6 +68,7 @@ class CensusBlock(blocks.Block):
 
     def work(self) -> None:
         """Solve the missing deals, and write the file."""
+        # Decided deals of an earlier call stay.
         stored = self.stored()
         rows = {} if stored is None else {row["deal"]: row for row in stored.to_dict("records")}
         for deal in self.left(stored):
@@ -79,6 +80,7 @@ class CensusBlock(blocks.Block):
     def _solve(self, deal: int) -> dict[Any, Any]:
         game = Game(self.rules, deal)
         solution = solve(game, seconds=self.seconds)
+        # One base rank for all foundations, or a rule set with several.
         bases = {int(rank) for rank in game.record["base"][0]}
         return {
             "rules": self.rules,

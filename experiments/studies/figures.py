@@ -63,6 +63,7 @@ def curve(name: str) -> pd.DataFrame:
 
 def draw_plots(out: Path) -> None:
     """Draw all plots into a folder."""
+    # The ceiling is that of the census as it is now, not of the time of the results.
     census = comparison.read_census().query("rules == 'four-seasons'")
     stored = folders.read_table(RESULTS / "four-seasons.csv").query("agent != @CEILING")
     players = pd.concat([stored, pd.DataFrame([comparison.ceiling_row("four-seasons", census)])])

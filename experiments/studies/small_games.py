@@ -56,6 +56,7 @@ def openings(rules: Rules, draws: int | None) -> dict[Opening, int]:
         draws: number of sets of cards, drawn with a fixed seed; None for all. All sets are used if
             there are no more different openings than this.
     """
+    # The base card is card 0, so the piles take any of the others.
     every = list(combinations(range(1, rules.cards), rules.piles))
     counts = Counter(map(named, every))
     if draws is not None and draws < len(counts):
@@ -66,6 +67,7 @@ def openings(rules: Rules, draws: int | None) -> dict[Opening, int]:
 
 def named(cards: Iterable[int]) -> Opening:
     """The opening of a tableau: the smallest under all renamings of the suits."""
+    # A card is 4 * rank + suit. Suit 0 is that of the base card; the other three have no names.
     cards = list(cards)
     names = [(0, *others) for others in permutations((1, 2, 3))]
     return min(tuple(sorted(card & ~3 | suits[card & 3] for card in cards)) for suits in names)
@@ -96,7 +98,7 @@ def regret_of(game: Game, moves: Iterable[str], known: Known) -> float:
     game, regret = game.copy(), 0.0
     value = exact_value(game, known=known)
     for move in moves:
-        if value == 0:
+        if value == 0:  # lost: no later move can cost anything
             break
         after = game.after(move)
         if after.stock_size < game.stock_size and game.stock_size >= 2:  # turns a hidden card
@@ -125,6 +127,7 @@ def optimum(rules: Rules, counts: dict[Opening, int]) -> dict[str, float | int]:
     games = [game_of(each, rules) for each in counts]
     valued = [exact_value(game, known=Known()) for game in track(games, rules.name)]
     seconds = round((time.process_time() - started) / len(valued), 2)
+    # Each opening counts for all sets of cards that it stands for.
     values = np.repeat(valued, list(counts.values()))
     every, mean = comb(rules.cards - 1, rules.piles), float(values.mean())
     low, high = (mean, mean) if len(values) == every else interval(values)
