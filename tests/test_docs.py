@@ -31,16 +31,11 @@ from tests.helpers import ROOT, run_python
 
 DOCS = ROOT / "docs"
 README = (ROOT / "README.md").read_text()
+PAGES = {
+    path.relative_to(ROOT).as_posix(): path.read_text()
+    for path in (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(DOCS.rglob("*.md")))
+}
 EXAMPLE = re.compile(r"```python\n(.*?)```", re.DOTALL)
-PAGES = sorted(
-    path
-    for path in (
-        *DOCS.glob("[!r]*/*.md"),
-        *DOCS.glob("reference/*.md"),
-        DOCS / "recipes" / "index.md",
-    )
-    if EXAMPLE.search(path.read_text())
-)
 SHORTER = {
     'model = MaskablePPO.load("four-seasons-ppo")': "model = None",
     "seconds=10": "seconds=0.1",
@@ -52,11 +47,14 @@ FROM_ELSEWHERE = re.compile(r"<(?:script|img|iframe|link)\b[^>]*(?:src|href)=[\"
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("page", PAGES, ids=[path.stem for path in PAGES])
+@pytest.mark.parametrize(
+    "page", [page for page in PAGES if page.startswith("docs/") and EXAMPLE.search(PAGES[page])]
+)
 def test_examples_of_pages_run(
-    page: Path, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
+    page: str, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    examples = EXAMPLE.findall(page.read_text())
+    """README's are agents, which are played below."""
+    examples = EXAMPLE.findall(PAGES[page])
     examples.sort(key=lambda each: RECORDED not in each)  # first, because it runs alone
     code = "\n".join(examples)
     for text, shorter in SHORTER.items():
@@ -79,8 +77,8 @@ def test_first_example_prints_what_readme_says(tmp_path: Path) -> None:
 def test_agents_of_pages_play(tmp_path: Path) -> None:
     """Each is a module, in the folder of the model that the README trains."""
     _, training, player = EXAMPLE.findall(README)
-    _, policy, agent = EXAMPLE.findall((DOCS / "reference" / "agents.md").read_text())
-    (tutorial,) = EXAMPLE.findall((DOCS / "tutorials" / "benchmark.md").read_text())
+    _, policy, agent = EXAMPLE.findall(PAGES["docs/reference/agents.md"])
+    (tutorial,) = EXAMPLE.findall(PAGES["docs/tutorials/benchmark.md"])
     assert "model.learn(300_000)" in training
     run_python("-c", training.replace("300_000", "8_192"), cwd=tmp_path)
     modules = {"my_module": player, "drawn": policy, "other": agent, "tutorial": tutorial}
@@ -96,8 +94,7 @@ def test_agents_of_pages_play(tmp_path: Path) -> None:
 
 def test_pages_install_the_clone_editable() -> None:
     """Scripts of docs and studies read files of the clone, and no index has the package."""
-    pages = [README, *(path.read_text() for path in DOCS.rglob("*.md"))]
-    commands = [line for page in pages for line in re.findall("pip install.*", page)]
+    commands = re.findall("pip install.*", "\n".join(PAGES.values()))
     own = [each for each in commands if ".[" in each or "four-seasons-env" in each]
     assert len(own) >= 7
     assert all("-e '.[" in each for each in own)
@@ -105,18 +102,14 @@ def test_pages_install_the_clone_editable() -> None:
 
 def test_tables_are_narrow() -> None:
     wide = re.compile(r"^\|(?: *-+ *\|){8,}$", re.MULTILINE)
-    assert not [path for path in DOCS.rglob("*.md") if wide.search(path.read_text())]
-    assert not wide.search(README)
+    assert not [page for page, text in PAGES.items() if wide.search(text)]
 
 
 def test_win_rates_in_prose_come_from_files() -> None:
     """They stand between marks, which `docs/tables.py` fills."""
-    paths = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *DOCS.rglob("*.md")]
-    pages = {path: path.read_text() for path in paths}
-    assert not [path for path in paths if re.search("four of five|best fair player", pages[path])]
-    for path in (ROOT / "README.md", DOCS / "explanation" / "answer.md"):
+    for page in ("README.md", "docs/explanation/answer.md"):
         filled = r"<!-- (\S+) -->.*?<!-- /\1 -->"
-        assert "%" not in re.sub(filled, "", pages[path], flags=re.DOTALL)
+        assert "%" not in re.sub(filled, "", PAGES[page], flags=re.DOTALL)
 
 
 def test_best_agent_so_far_has_a_row() -> None:
@@ -124,7 +117,7 @@ def test_best_agent_so_far_has_a_row() -> None:
     rates = tables.summit()["win_rate"].drop(tables.CEILING)
     assert rates.max() == tables.facts()["best"]
     assert "the best agent so far" in tables.LADDER[str(rates.idxmax())]
-    assert f"| {rates.idxmax()} | " in (DOCS / "explanation" / "answer.md").read_text()
+    assert f"| {rates.idxmax()} | " in PAGES["docs/explanation/answer.md"]
 
 
 def test_pages_of_the_api_name_their_command() -> None:
@@ -132,7 +125,7 @@ def test_pages_of_the_api_name_their_command() -> None:
 
 
 def test_page_on_environments_agrees_with_code() -> None:
-    page, rules = (DOCS / "reference" / "environments.md").read_text(), RULES["four-seasons"]
+    page, rules = PAGES["docs/reference/environments.md"], RULES["four-seasons"]
     moves = [str(move) for move in all_moves(rules)]
     assert f"`Discrete({len(moves)})`" in page
     assert moves[:3] == ["deal", "W>F", "T0>F"]
@@ -144,7 +137,7 @@ def test_page_on_environments_agrees_with_code() -> None:
 
 
 def test_page_states_every_default() -> None:
-    sections = (DOCS / "reference" / "environments.md").read_text().split("\n## ")
+    sections = PAGES["docs/reference/environments.md"].split("\n## ")
     rows = [re.findall(r"^\| `(\w+)` \| `(.*?)` \|", each, re.MULTILINE) for each in sections]
     tables = [{name: ast.literal_eval(text) for name, text in each} for each in rows if each]
     moves, many, positions, text = tables
@@ -162,7 +155,7 @@ def test_page_states_every_default() -> None:
 
 
 def test_rule_sets_have_section_and_picture() -> None:
-    page = (DOCS / "reference" / "rules.md").read_text()
+    page = PAGES["docs/reference/rules.md"]
     default = RULES["four-seasons"]
     for name, rules in RULES.items():
         section = page.partition(f"\n### {name}\n")[2].partition("\n### ")[0]
@@ -179,28 +172,37 @@ def test_rule_sets_have_section_and_picture() -> None:
 
 def test_recipes_are_linked_and_run() -> None:
     recipes = DOCS / "recipes"
-    index = (recipes / "index.md").read_text()
     pages = {path.stem: path.read_text() for path in recipes.glob("*.md")}
     linked = re.compile(r"^\[(with_\w+\.py)\]\(\1\)$", re.MULTILINE)
     quoted = linked.findall("".join(pages.values()))
     assert sorted(quoted) == sorted(path.name for path in recipes.glob("with_*.py"))
+    assert all(f"({name}.md)" in pages["index"] for name in set(pages) - {"index"})
     rows = tables.stored("libraries")
     as_text = {"openenv", "verifiers"}  # not trained: see test_text_recipes.py
     assert set(rows["page"]) == set(pages) - as_text
     assert set(rows["script"]) == set(quoted) - {f"with_{name}.py" for name in as_text}
     assert (rows["illegal"] == 0).all()
-    for name in set(pages) - {"index"}:
-        assert f"({name}.md)" in index
-        if name in as_text:
-            continue
-        listed = (recipes / "requirements" / f"{name}.txt").read_text().split()
-        told = ", ".join(each.replace("[rllib]", "").replace("==", " ") for each in listed)
-        versions = rows[rows["page"] == name]["versions"]
-        assert set(versions) == {told}
+
+
+def test_recipes_name_tested_versions() -> None:
+    rows = tables.stored("libraries").query("page != 'index'")
+    for name, versions in zip(rows["page"], rows["versions"], strict=True):
+        listed = (DOCS / "recipes" / "requirements" / f"{name}.txt").read_text().split()
+        assert versions == ", ".join(
+            each.replace("[rllib]", "").replace("==", " ") for each in listed
+        )
 
 
 def test_readme_agents_play_equal_deals() -> None:
     assert tables.stored("four-seasons").query("agent != 'ceiling'")["deals"].nunique() == 1
+
+
+def merged_rows(folder: Path, stored: str, new: str) -> pd.DataFrame:
+    """The rows of a stored file after `--add` of another."""
+    for name, text in (("stored", stored), ("new", new)):
+        (folder / name).write_text(text)
+    tables.add(folder / "new", folder / "stored")
+    return pd.read_csv(folder / "stored")
 
 
 @pytest.mark.parametrize(
@@ -218,22 +220,15 @@ def test_readme_agents_play_equal_deals() -> None:
 def test_new_results_replace_old_ones(
     stored: str, new: str, merged: dict[str, list[Any]], tmp_path: Path
 ) -> None:
-    before, after = tmp_path / "before.csv", tmp_path / "new.csv"
-    before.write_text(stored)
-    after.write_text(new)
-    tables.add(after, before)
-    rows = pd.read_csv(before)
+    rows = merged_rows(tmp_path, stored, new)
     assert rows[list(merged)].to_dict("list") == merged
     assert rows["version"].dropna().tolist() == 2 * [__version__]
 
 
 def test_fewer_deals_do_not_replace_more(tmp_path: Path) -> None:
-    before, new = tmp_path / "before.csv", tmp_path / "new.csv"
-    before.write_text("rules,agent,play,deals\nr,a,p,1000\n")
-    new.write_text("rules,agent,play,deals\nr,a,p,20\n")
+    header = "rules,agent,play,deals\n"
     with pytest.raises(ValueError, match="fewer deals than"):
-        tables.add(new, before)
-    assert pd.read_csv(before)["deals"].tolist() == [1000]
+        merged_rows(tmp_path, f"{header}r,a,p,1000\n", f"{header}r,a,p,20\n")
 
 
 @pytest.mark.slow

@@ -21,11 +21,17 @@ UNITS = ["move", "position"]
 NEAREST = re.compile(r"The nearest legal choice is (\S+)\.")
 
 
+def opened(deal: int = 17, **arguments: Any) -> FourSeasonsTextEnv:
+    """An environment at the opening of a deal."""
+    env = FourSeasonsTextEnv(**arguments)
+    env.reset(options={"deal": deal})
+    return env
+
+
 def test_rules_take_at_most_220_words() -> None:
-    for rules in (RULES | SMALL).values():
-        text = instructions(rules)
-        assert len(text.split()) <= 220
-        assert text.isascii()
+    texts = [instructions(rules) for rules in (RULES | SMALL).values()]
+    assert max(len(text.split()) for text in texts) <= 220
+    assert all(text.isascii() for text in texts)
 
 
 def test_observation_shows_the_position() -> None:
@@ -90,7 +96,6 @@ def test_words_of_a_reply(reply: str, words: str) -> None:
 @pytest.mark.parametrize(
     ("reply", "words"),
     [
-        ("2", "2"),
         ("Position 2", "2"),
         ("I choose the 2nd position.", "2"),
         ("Answer: \uff12<|eot_id|>", "2"),
@@ -106,8 +111,7 @@ def test_number_of_a_reply(reply: str, words: str) -> None:
 
 
 def test_moves_are_played_until_one_is_illegal() -> None:
-    env, plain = FourSeasonsTextEnv(), gym.make("FourSeasons-v0")
-    env.reset(options={"deal": 17})
+    env, plain = opened(), gym.make("FourSeasons-v0")
     plain.reset(options={"deal": 17})
     _, reward, _, _, info = env.step("Answer: t3 > t0, T4>T1, T1>F, deal")
     assert info["moves"] == (24, 29)
@@ -121,11 +125,8 @@ def test_moves_are_played_until_one_is_illegal() -> None:
 def test_choosing_a_position_plays_its_moves() -> None:
     places = set()
     for deal in range(10_017, 10_047):
-        envs = [FourSeasonsTextEnv(unit="position", choices=3, shuffle=on) for on in (False, True)]
-        lists = []
-        for env in envs:
-            env.reset(seed=deal, options={"deal": deal})
-            lists.append(re.findall(r"^(\d)\. (.*)$", env.message, re.MULTILINE))
+        envs = [opened(deal, unit="position", choices=3, shuffle=on) for on in (False, True)]
+        lists = [re.findall(r"^(\d)\. (.*)$", env.message, re.MULTILINE) for env in envs]
         assert sorted(text for _, text in lists[0]) == sorted(text for _, text in lists[1])
         numbers = {text: number for number, text in lists[1]}
         places.add(numbers[lists[0][0][1]])
@@ -158,8 +159,7 @@ def test_wrong_reply_names_the_nearest_choice(unit: str, reply: str, answer: str
 
 
 def test_masked_moves_are_not_offered() -> None:
-    env = FourSeasonsTextEnv(mask="no_repeats")
-    env.reset(options={"deal": 17})
+    env = opened(mask="no_repeats")
     env.step("T3>T0")
     assert "T0>T3" in {move.text for move in env.game.legal_moves()} - set(env._legal())
     env.step("T0>T3")
@@ -167,8 +167,7 @@ def test_masked_moves_are_not_offered() -> None:
 
 
 def test_too_many_wrong_replies_end_the_game() -> None:
-    env = FourSeasonsTextEnv(tries=2)
-    env.reset(options={"deal": 17})
+    env = opened(tries=2)
     replies = ["?", "?", "deal, ?", "?", "?", "?"]
     ends = [env.step(reply)[2:4] for reply in replies]
     assert ends == [(False, False)] * 5 + [(False, True)]
@@ -205,16 +204,14 @@ def test_transcript_is_a_chat(unit: str) -> None:
     roles = [message["role"] for message in chat]
     assert roles == ["system", "user"] + ["assistant", "user"] * (len(chat) // 2 - 1)
     assert chat[0]["content"] == env.instructions
-    again = FourSeasonsTextEnv(unit=unit)
-    again.reset(options={"deal": 10_025})
+    again = opened(10_025, unit=unit)
     replayed = sum(again.step(each["content"])[1] for each in chat if each["role"] == "assistant")
     assert again.transcript() == chat
     assert replayed == pytest.approx(rewards)  # from Python 3.12 on, `sum` rounds less
 
 
 def test_copies_continue_alike() -> None:
-    env = FourSeasonsTextEnv()
-    env.reset(seed=3)
+    env = opened()
     env.step("deal")
     others: list[Any] = [copy.deepcopy(env), pickle.loads(pickle.dumps(env))]
     expected = env.step("deal")[0]
