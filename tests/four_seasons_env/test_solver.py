@@ -14,20 +14,34 @@ import pytest
 from four_seasons_env.engine.deals import TRAIN_FROM
 from four_seasons_env.game import Game
 from four_seasons_env.rules import RULES, WRAPS, Rules
-from four_seasons_env.solver import shorten, solve, solve_all, solving
+from four_seasons_env.solver import sat, shorten, solve, solve_all, solving
 from four_seasons_env.solver.analysis.root import LOST, SEARCHING, UNDECIDED, WON, Root
 from four_seasons_env.solver.beam import Beam
 from tests.helpers import later, mostly_slow, numbered_deck, small
 from tests.reference.brute_force import BruteForce
 
 UNHURRIED = 60.0  # seconds, for games that take milliseconds
+SOON_LOST = 157
+"""A test deal of `four-seasons`, proved lost after few conflicts."""
+
+
+def status_of(search: solving.Method) -> int:
+    """How a search ends."""
+    while (status := search.advance()) == SEARCHING:
+        pass
+    return status
+
+
+def formula_of(game: Game) -> sat.FormulaSearch:
+    return sat.FormulaSearch(Root(game.record[0], game.rules))
 
 
 def decided(rules: Rules, deck: list[str], moves: Sequence[str] = ()) -> str:
     """The status of a position, by the solver and by a complete search in plain Python.
 
     Raises:
-        AssertionError: if they differ, or if a beam of some width proves the opposite.
+        AssertionError: if they differ, or if a beam of some width or the formula alone proves the
+            opposite.
     """
     game = later(Game(rules, deck=deck), moves)
     solution = solve(game, seconds=UNHURRIED)
@@ -36,6 +50,7 @@ def decided(rules: Rules, deck: list[str], moves: Sequence[str] = ()) -> str:
     assert solution.status == expected, (rules, deck, moves)
     for width in (1, 50):
         assert solve(game, width=width).status in (expected, "unknown"), (rules, deck, moves)
+    assert expected == "lost" or status_of(formula_of(game)) != LOST, (rules, deck, moves)
     return expected
 
 
@@ -96,9 +111,7 @@ def test_skipped_arrangements_prove_no_loss(number: int, end: int) -> None:
     root = Root(game.record[0], game.rules)
     complete, one_of_each = Beam(root, None), Beam(root, 10_000, arrangements=1)
     for search, expected in ((complete, end), (one_of_each, UNDECIDED)):
-        while (status := search.advance()) == SEARCHING:
-            pass
-        assert status == expected
+        assert status_of(search) == expected
 
 
 @pytest.mark.parametrize(
@@ -204,3 +217,34 @@ def test_shorter_solutions_still_win() -> None:
         saved += len(moves) - len(short)
     assert saved > 0
     assert shorten(Game(), []) == []
+
+
+# --- the formula of the relaxed game --------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "row", [row for row in RULES if RULES[row].redeals] + ["pysolfc/simplicity"]
+)
+def test_formula_needs_cards_that_never_return(row: str) -> None:
+    assert status_of(formula_of(Game(row, TRAIN_FROM))) == UNDECIDED
+
+
+@pytest.mark.parametrize("row", mostly_slow(["four-seasons", "simplicity", "czarina"]))
+def test_formula_never_calls_wins_lost(row: str) -> None:
+    game = Game(row, TRAIN_FROM)
+    moves = solve(game, max_positions=300_000).moves
+    assert moves
+    for played in range(0, len(moves), 20):
+        assert status_of(formula_of(later(game, moves[:played]))) != LOST
+
+
+def test_solution_names_its_certificate() -> None:
+    solution = solve(Game("four-seasons", SOON_LOST), seconds=60)
+    assert (solution.status, solution.certificate) == ("lost", "formula")
+    assert solve(Game("four-seasons", 0), seconds=60).certificate == "moves"
+    assert solve(Game("four-seasons", SOON_LOST), max_positions=1000).certificate == ""
+
+
+def test_solves_without_python_sat(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sat, "is_available", lambda: False)
+    assert solve(Game("four-seasons", 0), max_positions=100_000).status == "won"
