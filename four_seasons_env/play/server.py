@@ -174,9 +174,9 @@ class Application:
 
     async def create(self, request: Request) -> Response:
         """Start a game."""
-        asked = await _body(request, NewGame)
-        deal = self._deal(asked.deal)
-        session = Session(asked.rules, deal, asked.moves, asked.history, save=self._save)
+        body = await _body(request, NewGame)
+        deal = self._deal(body.deal)
+        session = Session(body.rules, deal, body.moves, body.history, save=self._save)
         name = secrets.token_urlsafe(12)  # nobody can guess it, so nobody plays in another's game
         self._sessions[name] = session
         if len(self._sessions) > MAX_GAMES:

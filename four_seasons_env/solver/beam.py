@@ -29,7 +29,7 @@ from four_seasons_env.engine.hashing import position_keys
 from four_seasons_env.engine.jit import jit
 from four_seasons_env.engine.moves import Move, all_moves
 from four_seasons_env.solver.analysis.features import WEIGHTS, score_position
-from four_seasons_env.solver.analysis.relaxation import MOST_SAFE, safe_move
+from four_seasons_env.solver.analysis.relaxation import MAX_SAFE, safe_move
 from four_seasons_env.solver.analysis.root import LOST, SEARCHING, UNDECIDED, UNLIMITED, WON, Root
 
 STATE = np.dtype(
@@ -172,7 +172,7 @@ def expand(arrays):
         if (
             state.pool + rule.actions > len(games)
             or state.later + rule.actions > len(later_games)
-            or state.lines + rule.actions * MOST_SAFE > len(lines)
+            or state.lines + rule.actions * MAX_SAFE > len(lines)
             or 4 * (state.entered + rule.actions) > len(keys)
         ):
             state.status = _NO_ROOM

@@ -39,7 +39,7 @@ ZERO, ONE, FOUR = np.uint64(0), np.uint64(1), np.uint64(4)
 SUIT = np.uint64(0x1111111111111)  # the thirteen cards of the first suit
 WASTE_UP = 1
 """The number of the move W>F; those of Ti>F follow."""
-MOST_SAFE = 52
+MAX_SAFE = 52
 """Maximum number of safe moves in a row: every card goes up once."""
 
 _2, _3, _7, _15, _56 = (np.uint64(n) for n in (2, 3, 7, 15, 56))

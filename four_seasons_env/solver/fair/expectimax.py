@@ -42,9 +42,9 @@ from four_seasons_env.solver.fair.arrays import (
 )
 from four_seasons_env.solver.fair.keys import shared_key
 
-MOST_HIDDEN = 20
+MAX_HIDDEN = 20
 """Cards: the orders of more do not fit into 64 bits."""
-FACTORIALS = np.array([math.factorial(n) for n in range(MOST_HIDDEN + 1)], np.int64)
+FACTORIALS = np.array([math.factorial(n) for n in range(MAX_HIDDEN + 1)], np.int64)
 """[cards] -> the orders that they may have."""
 FIRST = 32
 """Positions that an enumeration of decisions holds at first; chosen by hand, as `GROWTH`."""

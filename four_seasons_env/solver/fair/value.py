@@ -24,7 +24,7 @@ from four_seasons_env.solver.fair.arrays import (
     grow,
     new_arrays,
 )
-from four_seasons_env.solver.fair.expectimax import DEAL, FACTORIALS, MOST_HIDDEN, position_value
+from four_seasons_env.solver.fair.expectimax import DEAL, FACTORIALS, MAX_HIDDEN, position_value
 from four_seasons_env.solver.fair.keys import shared_key
 
 DEFAULT_SECONDS = 60.0
@@ -220,8 +220,8 @@ def fair_value(
     check_limits(seconds, max_positions=max_positions, memory=memory)
     if max_positions is None and seconds is None:
         seconds = DEFAULT_SECONDS
-    if len(game.unseen) > MOST_HIDDEN:
-        hidden = f"hidden cards must be at most {MOST_HIDDEN}, not {len(game.unseen)}"
+    if len(game.unseen) > MAX_HIDDEN:
+        hidden = f"hidden cards must be at most {MAX_HIDDEN}, not {len(game.unseen)}"
         raise ValueError(f"{hidden}: play on, or take fewer ranks")
     _warm_up()
     # 2. The value: of the position, or the mean over the positions to which the move may lead.
