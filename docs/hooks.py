@@ -31,11 +31,11 @@ _DIRECTIVE = re.compile(r"^::: ([\w.]+)", re.MULTILINE)
 
 def reference_pages() -> dict[str, str]:
     """The page of the reference, relative to this folder, that documents each module."""
-    pages = {}
-    for path in sorted((ROOT / "docs" / "api").glob("*.md")):
-        for module in _DIRECTIVE.findall(path.read_text(encoding="utf-8")):
-            pages[module] = f"api/{path.name}"
-    return pages
+    return {
+        module: f"api/{path.name}"
+        for path in (ROOT / "docs" / "api").glob("*.md")
+        for module in _DIRECTIVE.findall(path.read_text(encoding="utf-8"))
+    }
 
 
 def on_files(files: Files, config: Any) -> Files:
@@ -57,15 +57,17 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
     source = ROOT / PAGES.get(home, f"docs/{home}")
     known = reference_pages()
 
+    made = {name: page for page, name in PAGES.items()}
+
     def rewritten(match: re.Match[str]) -> str:
         text, link, anchor = match[1], match[2], match[3] or ""
         target = Path(os.path.normpath(source.parent / link))
         if not target.is_relative_to(ROOT) or not target.exists():
             return match[0]  # for MkDocs to complain about
+        # A page of the site, the module's page of the reference, or no link at all.
         inside = target.relative_to(ROOT)
-        names = {name: page for page, name in PAGES.items()}
-        if inside.as_posix() in names:
-            goal = names[inside.as_posix()]
+        if inside.as_posix() in made:
+            goal = made[inside.as_posix()]
         elif inside.parts[0] == "docs":
             goal = inside.relative_to("docs").as_posix()
         elif (module := _module(inside)) in known:

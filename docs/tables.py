@@ -448,14 +448,14 @@ def model_card(path: Path) -> str:
     facts = {"layers": card["layers"], "observation": card["observation"], "mask": card["mask"]}
     facts |= {name: value for name, value in card["training"].items() if value is not None}
     facts["validation"] = ", ".join(f"{key}: {each}" for key, each in facts["validation"].items())
-    lines = [f"| {name} | {value} |" for name, value in facts.items()]
+    lines = "\n".join(f"| {name} | {value} |" for name, value in facts.items())
     return (
         f"# {agent}, {folder}\n\n"
         f"Weights of the agent `{agent}` for the rule set that the folder is named after; they "
         "play no other. [Agents](../../../../docs/reference/agents.md) describes the method, and "
         "[results](../../../../docs/reference/benchmark.md) what the agent wins. It sees only "
         "public information. Loading runs no code. Licence: MIT.\n\n"
-        "| | |\n| --- | --- |\n" + "\n".join(lines) + "\n"
+        f"| | |\n| --- | --- |\n{lines}\n"
     )
 
 
