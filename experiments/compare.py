@@ -21,6 +21,9 @@ from four_seasons_env.experiments.players import find_players
 from four_seasons_env.experiments.summary import BASELINE, summarise_seeds, what_is_certain
 from four_seasons_env.experiments.workers import Workers
 
+MAX_DEALS = 10_000_000
+"""Of a comparison: its rows are kept in memory."""
+
 
 @dataclass
 class Compare(command_line.Run):
@@ -98,7 +101,8 @@ def _checked(run: Compare) -> comparison.Manifest:
         raise ValueError("name at least one agent, one rule set and one way to play")
     command_line.check_stored_seed(run.seed)
     run.workers.check()
-    parse_deals(run.deals)
+    if len(parse_deals(run.deals)) > MAX_DEALS:
+        raise ValueError(f"--deals must be {MAX_DEALS:,} deals or fewer, not {run.deals}")
     players = {rules: find_players(run.agents, rules, run.play) for rules in rule_sets}
     luck = {rules: blocks.meter_for(rules).name for rules in rule_sets if run.luck}
     return comparison.Manifest(players, run.deals, run.seed, run.record, luck)

@@ -10,7 +10,7 @@ _MODULES = {
     "solver": ("pysat",),
     "train": (*_AGENTS, "sb3_contrib", "stable_baselines3", "tensorboard", "torch", "yaml"),
     "experiments": (
-        *(*_AGENTS, "filelock", "joblib"),
+        *(*_AGENTS, "filelock", "jinja2", "joblib"),
         *("matplotlib", "pandas", "rich", "scipy", "tyro"),
     ),
     "dask": ("dask", "distributed"),

@@ -38,6 +38,7 @@ FLAGS = [
     ("compare --agents random --rules simplicity --luck", "no planner"),
     ("compare --agents ceiling=heuristic", "another row of the table"),
     ("compare --agents random PPO=greedy --against PPA", "not 'PPA': did you mean 'PPO'?"),
+    ("compare --agents random --deals 0-99999999999", "--deals must be 10,000,000 deals or fewer"),
     ("compare --agents 'a\nb=heuristic'", "printable"),
     (f"compare --agents {HERE}:Deep", "missing 1 required positional argument: 'depth'"),
     ("play --rules czarena", "did you mean 'czarina'"),
