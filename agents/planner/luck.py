@@ -137,7 +137,7 @@ def worth_all(games, evaluator, search, limits):
         best, over = best_stop_or_win(games[i], evaluator, search, limits)
         state = search.state[0]
         # Lost: nothing is hidden, or the search is complete and no card can be turned.
-        is_complete = state.waiting == 0 and state.count < state.most
+        is_complete = state.waiting == 0 and state.count < state.room
         if search.values[best] == WON:
             values[i] = 1
         elif not (over or (is_complete and not may_stop(search, best))):
