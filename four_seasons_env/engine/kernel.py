@@ -53,8 +53,8 @@ Python plays arrays of games. A deal to the waste is move 0:
 >>> games = np.zeros(2, GAME)
 >>> start_all(games, rules, np.array([2**32, 2**32 + 1]))
 >>> play_each(games, rules, np.array([0, 0]))
->>> games["top"][:, WASTE].tolist(), games["moves"].tolist()  # 30 is 4 * 7 + 2, the 8D
-([30, 22], [1, 1])
+>>> games["top"][:, WASTE].tolist(), games["moves"].tolist()  # 31 is 4 * 7 + 3, the 8D
+([31, 23], [1, 1])
 """
 
 from __future__ import annotations

@@ -24,8 +24,8 @@ Both ways on from there return: T4>T2 has the hash of the second line, T4>T0 tha
 ...     start.play("deal")
 >>> moves = [find_move(start.rules, text) for text in ("T0>T2", "T2>T4")]
 >>> mask = mask_after(start.record, start.rules, moves)
->>> [move for move in all_moves(start.rules) if mask[move.number]]
-[deal, W>T0]
+>>> ", ".join(str(move) for move in all_moves(start.rules) if mask[move.number])
+'deal, W>T0'
 
 The positions of a run differ only in their piles, and in their foundations where cards come back.
 So only these are hashed, from the first one on (`hashing.key_change`). Each run starts from a fresh
