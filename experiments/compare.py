@@ -89,7 +89,7 @@ def compare(run: Compare) -> pd.DataFrame:
     # 4. The same for people.
     for rules, rows in summary.groupby("rules", sort=False):
         tables.print_summary(rows, f"{rules}, {deals_in_words(manifest.numbers)}")
-        print(f"{rules}, {what_is_certain(games[games['rules'] == rules], run.against)}")
+        print(f"{rules}, {what_is_certain(rows, seeds[seeds['rules'] == rules])}")
     print(f"saved in {run.out}: results.csv, a row per game; {', '.join(tables.FILES)}")
     return games
 

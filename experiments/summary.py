@@ -23,7 +23,7 @@ mean.
 
 import functools
 from collections.abc import Iterator, Sequence
-from itertools import combinations, islice, product
+from itertools import islice, product
 from typing import Any
 
 import numpy as np
@@ -88,7 +88,7 @@ def summarise(results: pd.DataFrame, against: str = BASELINE) -> pd.DataFrame:
     adjusted_difference; equivalent_deals, luck_z and luck_p (`equivalent_deals`, `peeking`).
 
     The interval of a win rate is Wilson's for one policy, and from the crossed bootstrap
-    (`crossed_interval`) for several training seeds. Cards up and differences always use the latter.
+    (`resampled_means`) for several training seeds. Cards up and differences always use the latter.
     A difference resamples the deals of both together, and the seeds of each alone.
 
     Raises:
@@ -196,51 +196,33 @@ def labels(table: pd.DataFrame) -> list[str]:
     ]
 
 
-def what_is_certain(results: pd.DataFrame, against: str | None = None) -> str:
+def what_is_certain(summary: pd.DataFrame, seeds: pd.DataFrame) -> str:
     """A sentence on the differences that the games of one rule set resolve, and the deals needed.
 
-    The widest 95% interval counts: of the paired differences between two agents, or of the win rate
-    of a single agent. As in the table, seeds and deals are both samples (`crossed_interval`).
+    The widest 95% interval of the table counts: of the differences from the baseline, or, if it has
+    not played, of the win rates.
 
     Args:
-        results: a row per game.
-        against: label of the baseline, if only differences from it count.
+        summary: rows of `summarise`; those of the best possible play do not count.
+        seeds: the same for each training run (`summarise_seeds`).
     """
-    # 1. Results: a row per deal that all have played, a column per agent and training seed.
-    rows = results.assign(who=labels(results))
-    played = rows.groupby("who", sort=False)
-    won = pd.concat({who: by_seed(each, "won").T for who, each in played}, axis=1, join="inner")
-    won, deals = won.sort_index(), len(won)
-
-    # 2. The pairs that count, with the baseline last, as a subtrahend.
-    base = set(_games_of_baseline(rows, against or BASELINE)["who"])
-    names = sorted(played.groups, key=base.__contains__)
-    tables = [won[who].to_numpy().T for who in names] if deals > 1 else []
-    pairs = list(combinations(range(len(tables)), 2))
-    if against:
-        pairs = [pair for pair in pairs if pair[1] == len(tables) - 1]
-
-    # 3. The widest interval. A squared width is a part of the seeds plus a part of the deals that
-    # falls as 1 / deals. With any number of deals, the width over seeds alone, `floor`, would stay.
-    seeds = [table.mean(axis=1, keepdims=True) for table in tables]
-    widths = zip(_widths(tables, pairs), _widths(seeds, pairs), strict=True)
-    width, floor = max(widths, default=(0, 0))
-    if not width > 0:
+    rows = summary.dropna(subset="seeds")
+    deals = int(rows["deals"].max())
+    names = rows["against"].dropna().unique() if "against" in rows else ()
+    name = "win_difference" if len(names) else "win"
+    width = 50 * float((rows[f"{name}_high"] - rows[f"{name}_low"]).max())
+    if deals == 1 or width == 0:
         return f"{deals:,} deal{'s' * (deals != 1)}: too few to distinguish any agents"
-    among = f"differences from {against} under" if against else "differences under"
-    subject = among if len(tables) > 1 else "the win rate is known to within"
-    chance = " are within chance" if len(tables) > 1 else ""
-    text = f"{deals:,} deals: {subject} {_points(float(f'{width:.2g}'))}{chance}"
-
-    # 4. The deals that resolve the next smaller difference. Near the floor, their number grows
-    # without bound, and would be a rounding error.
+    shown = _points(float(f"{width:.2g}"))
+    text = f"{deals:,} deals: each win rate is known to within {shown}"
+    if len(names):
+        text = f"{deals:,} deals: differences from {names[0]} under {shown} are within chance"
+    # The squared width falls as 1 / deals, except for the part of the training seeds.
     target = next((each for each in _TARGETS if each < width), None)
-    if target is not None and target > 1.1 * floor:
-        needed = int(float(f"{deals * (width**2 - floor**2) / (target**2 - floor**2):.2g}"))
+    if target is not None and rows["seeds"].max() == 1:
+        needed = int(float(f"{deals * (width / target) ** 2:.2g}"))
         text += f"; resolving {_points(target)} takes about {needed:,} deals"
-    elif target is not None:
-        text += f"; resolving {_points(target)} takes more training seeds, not more deals"
-    return text + _caveat(rows.dropna(subset="train_seed").groupby("who")["train_seed"].nunique())
+    return text + _caveat(seeds.dropna(subset="train_seed").groupby(["agent", "play"]).size())
 
 
 def _caveat(seeds: pd.Series) -> str:
@@ -251,14 +233,6 @@ def _caveat(seeds: pd.Series) -> str:
     if fewest < _FEW:
         return f"; {fewest} training seeds are few: the true intervals are wider"
     return ""
-
-
-def _widths(tables: list[NDArray[np.float64]], pairs: list[tuple[int, int]]) -> list[float]:
-    """Half of the interval of each pair's difference, or of the only table's mean, in points."""
-    # As in `_row`, so that line and table agree.
-    first, second = ([resampled_means(each, number) for each in tables] for number in (1, 2))
-    ends = [middle(each) for each in [first[i] - second[j] for i, j in pairs] or first]
-    return [100 * (high - low) / 2 for low, high in ends]
 
 
 def _points(number: float) -> str:
@@ -341,19 +315,6 @@ def equivalent_deals(played: pd.DataFrame) -> float:
     return played["deal"].nunique() * plain / left if left > 0 else np.nan
 
 
-def crossed_interval(table: NDArray[np.float64]) -> tuple[float, float]:
-    """A 95% percentile interval of a table's mean, whose rows and columns are both samples.
-
-    No bootstrap of crossed samples is exact (McCullagh 2000). Resampling single games would be far
-    too certain, because all seeds meet the same easy and hard deals; resampling rows and columns
-    separately is right for the variance on average (Owen 2007).
-
-    Args:
-        table: float64 of shape (seeds, deals). One seed makes it the plain bootstrap over deals.
-    """
-    return middle(resampled_means(table))
-
-
 def middle(means: NDArray[np.float64]) -> tuple[float, float]:
     """The ends of the middle 95%: the percentile interval (Efron and Tibshirani 1993, ch. 13)."""
     tail = (1 - LEVEL) / 2
@@ -364,8 +325,12 @@ def middle(means: NDArray[np.float64]) -> tuple[float, float]:
 def resampled_means(table: NDArray[np.float64], number: int = 1) -> NDArray[np.float64]:
     """The mean of a table in each resample of its rows and columns; float64 (RESAMPLES,).
 
+    No bootstrap of crossed samples is exact (McCullagh 2000). Resampling single games would be far
+    too certain, because all seeds meet the same easy and hard deals; resampling rows and columns
+    separately is right for the variance on average (Owen 2007).
+
     Args:
-        table: float64 of shape (seeds, deals).
+        table: float64 of shape (seeds, deals). One seed makes it the plain bootstrap over deals.
         number: of the random rows; tables with as many deals always share the random columns.
     """
     seeds, deals = table.shape

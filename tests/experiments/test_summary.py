@@ -16,11 +16,12 @@ from four_seasons_env.experiments.summary import (
     RESAMPLES,
     adjust,
     by_seed,
-    crossed_interval,
     equivalent_deals,
     iqm_interval,
     mcnemar,
+    middle,
     peeking,
+    resampled_means,
     summarise,
     summarise_seeds,
     what_is_certain,
@@ -48,6 +49,15 @@ def played(agent: str, won: Any, cards: Any, seed: int | None = None) -> pd.Data
             "seconds": 0.001 * np.arange(1, 1 + count),
         }
     )
+
+
+def crossed_interval(table: np.ndarray) -> tuple[float, float]:
+    return middle(resampled_means(table))
+
+
+def certain(results: pd.DataFrame, against: str = "heuristic") -> str:
+    """The line below the table of a comparison."""
+    return what_is_certain(summarise(results, against), summarise_seeds(results, against))
 
 
 def row_of(results: pd.DataFrame, agent: str, against: str = "heuristic") -> pd.Series:
@@ -112,7 +122,7 @@ def test_seeds_on_both_sides() -> None:
     assert np.isnan(row_of(results, "PPO", against="PPO")["win_difference"])
     assert "vs PPO [95%]" in as_text(summarise(results, "PPO"))
     width = 50 * (ends[1] - ends[0])
-    line = what_is_certain(pd.concat([*theirs, *mine]), "PPO")
+    line = certain(pd.concat([*theirs, *mine]), "PPO")
     assert line.startswith(f"6 deals: differences from PPO under {width:.2g} points are within")
 
 
@@ -214,37 +224,36 @@ def games(**won: np.ndarray) -> pd.DataFrame:
 def test_the_line_shows_resolved_differences() -> None:
     rng = np.random.default_rng(0)
     first, second = rng.random((2, 200)) < 0.5
-    line = what_is_certain(games(a=first, b=second))
+    line = certain(games(a=first, heuristic=second))
     low, high = crossed_interval(first.astype(float)[None] - second)
     width = 50 * (high - low)
-    assert line.startswith(f"200 deals: differences under {width:.2g} points are within chance")
+    assert line.startswith(f"200 deals: differences from heuristic under {width:.2g} points are")
     needed = float(f"{200 * (width / 2) ** 2:.2g}")
-    assert line.endswith(f"resolving 2 points takes about {needed:,.0f} deals")
+    assert line.endswith(f"within chance; resolving 2 points takes about {needed:,.0f} deals")
 
 
 def test_training_seeds_count() -> None:
-    """The line agrees with the table's interval, and asks for seeds where deals do not help."""
+    """The line agrees with the table's interval, and names no deals where seeds are too few."""
     rng = np.random.default_rng(0)
     base = rng.random(300) < 0.1
     trained = [rng.random(300) < rate for rate in (0.15, 0.25, 0.35)]
     runs = [games(a=won).assign(train_seed=seed) for seed, won in enumerate(trained)]
-    line = what_is_certain(pd.concat([games(heuristic=base), *runs]))
+    line = certain(pd.concat([games(heuristic=base), *runs]))
     low, high = crossed_interval(np.array(trained, float) - base)
-    assert f"differences under {50 * (high - low):.2g} points are within chance" in line
-    assert "2 points takes more training seeds, not more deals; 3 training seeds are few" in line
-    alone = what_is_certain(pd.concat([games(heuristic=base), runs[0]]))
+    assert f"heuristic under {50 * (high - low):.2g} points are within chance; 3 training" in line
+    alone = certain(pd.concat([games(heuristic=base), runs[0]]))
     assert re.search(r"takes about [\d,]+ deals; one training seed says how its weights", alone)
     same = [games(a=trained[0]).assign(train_seed=seed) for seed in range(5)]
-    assert what_is_certain(pd.concat([games(heuristic=base), *same])).endswith("deals")
+    assert certain(pd.concat([games(heuristic=base), *same])).endswith("within chance")
 
 
 def test_one_agent_or_few_deals() -> None:
-    line = what_is_certain(games(a=np.arange(100) % 2 == 0))
-    assert line.startswith("100 deals: the win rate is known to within 10 points; resolving 2")
-    one = games(a=np.ones(1, bool), b=np.ones(1, bool))
-    assert what_is_certain(one) == "1 deal: too few to distinguish any agents"
-    near = games(a=np.arange(4000) % 2 == 0, b=np.arange(4000) % 100 < 1)
-    assert "resolving 1 point takes" in what_is_certain(near)
+    line = certain(games(a=np.arange(100) % 2 == 0))
+    assert line.startswith("100 deals: each win rate is known to within 9.6 points; resolving 2")
+    one = games(a=np.ones(1, bool), heuristic=np.ones(1, bool))
+    assert certain(one) == "1 deal: too few to distinguish any agents"
+    near = games(a=np.arange(4000) % 2 == 0, heuristic=np.arange(4000) % 100 < 1)
+    assert "resolving 1 point takes" in certain(near)
 
 
 # --- luck -----------------------------------------------------------------------------------------
