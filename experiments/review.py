@@ -11,16 +11,13 @@ game (`four_seasons_env.records`):
 `--gif game.gif` animates the game, with or without a page.
 """
 
-import json
 import time
 from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import groupby, pairwise
+from itertools import pairwise
 from pathlib import Path
-from typing import Any, Literal
-
-from markupsafe import Markup
+from typing import Literal
 
 from four_seasons_env.engine.moves import Move, find_move
 from four_seasons_env.experiments.command_line import Run, command
@@ -39,8 +36,6 @@ WON, LOST, UNKNOWN = "won", "lost", "unknown"
 
 OTHERS = ("heuristic", "planner")
 """Agents whose moves are shown in the position of the losing move."""
-CHART = {"width": 640, "height": 220, "left": 54, "right": 632, "top": 14, "bottom": 170}
-"""Size of the chart, and the edges of the curve in it."""
 _FIRST_EXPANSIONS = 25_000
 """Positions that the solver expands for a first answer; takes a few hundredths of a second."""
 
@@ -197,17 +192,9 @@ def review_page(game: Reviewed) -> bytes:
         "words": words,
         "tables": ["; ".join(table_words(each)) for each in game.positions],
         "first": game.losing_move or 0,
-        "chart": CHART,
     }
-    text = json.dumps(data, separators=(",", ":"))
-    return render(
-        "review.html",
-        game=game,
-        words=words,
-        legal={each.text: move_words(fatal, each) for each in fatal.legal_moves()} if fatal else {},
-        chart=CHART | _curve(game),
-        data=Markup(text.replace("</", "<\\/")),  # "</script>" would end the element
-    )
+    legal = {each.text: move_words(fatal, each) for each in fatal.legal_moves()} if fatal else {}
+    return render("review.html", game=game, words=words, legal=legal, data=data)
 
 
 def _frames(positions: list[Game]) -> tuple[str, list[str], list[list[int]]]:
@@ -217,33 +204,6 @@ def _frames(positions: list[Game]) -> tuple[str, list[str], list[list[int]]]:
         start, parts = draw_parts(position, before=positions[i - 1] if i else None)
         frames.append([known.setdefault(part, len(known)) for part in parts])
     return start, list(known), frames
-
-
-def _curve(game: Reviewed) -> dict[str, Any]:
-    """Places in the chart: of the curve of chances, and of the verdicts as a band below it."""
-    last = max(len(game.moves), 1)
-
-    def x(at: float) -> float:
-        """The place of a position; those at the ends of the game are at the ends of the curve."""
-        share = min(max(at / last, 0), 1)
-        return round(CHART["left"] + share * (CHART["right"] - CHART["left"]), 1)
-
-    def y(chance: float) -> float:
-        return round(CHART["bottom"] - chance * (CHART["bottom"] - CHART["top"]), 1)
-
-    # A band is a run of positions with the same verdict; its ends are halfway to its neighbours.
-    bands = []
-    for verdict, group in groupby(range(len(game.verdicts)), game.verdicts.__getitem__):
-        run = [*group]
-        start, end = x(run[0] - 0.5), x(run[-1] + 0.5)
-        bands.append({"verdict": verdict, "x": start, "width": round(max(end - start, 1), 1)})
-    points = [f"{x(i)},{y(each)}" for i, each in enumerate(game.chances) if each is not None]
-    return {
-        "grid": {f"{chance:.0%}": y(chance) for chance in (0, 0.5, 1)},
-        "bands": bands,
-        "points": " ".join(points),
-        "fatal": None if game.losing_move is None else x(game.losing_move + 0.5),
-    }
 
 
 # --- verdicts -----------------------------------------------------------------------------------
