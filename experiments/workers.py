@@ -62,18 +62,43 @@ class Workers:
     def started(self) -> Iterator[None]:
         """Let `joblib.Parallel` use these workers, once checked, within a block."""
         self.check()
-        start = {"loky": _loky, "dask": _dask, "ray": _ray}[self.backend]
-        with start(self):
+        about: dict[str, Any] = {}
+        with ExitStack() as at_the_end:
+            if self.backend == "loky":
+                about = {"initializer": _start_worker, "initargs": (os.getpid(),)}
+            elif self.backend == "dask":
+                self._start_dask(at_the_end)
+            else:
+                self._start_ray(at_the_end)
+            at_the_end.enter_context(parallel_config(self.backend, n_jobs=self.n_jobs, **about))
             yield
 
+    def _start_dask(self, at_the_end: ExitStack) -> None:
+        from distributed import Client, LocalCluster
 
-@contextmanager
-def _loky(workers: Workers) -> Iterator[None]:
-    start = parallel_config(
-        "loky", n_jobs=workers.n_jobs, initializer=_start_worker, initargs=(os.getpid(),)
-    )
-    with start:
-        yield
+        scheduler: Any = self.cluster  # which serves others, too: it stays
+        if scheduler is None:
+            scheduler = at_the_end.enter_context(
+                LocalCluster(
+                    # Processes, because two threads of one process would wait for each other.
+                    n_workers=effective_n_jobs(self.n_jobs),
+                    threads_per_worker=1,
+                    dashboard_address=None,  # a page on an open port
+                    silence_logs=logging.ERROR,
+                )
+            )
+        at_the_end.enter_context(Client(scheduler))
+
+    def _start_ray(self, at_the_end: ExitStack) -> None:
+        import ray
+        from ray.util.joblib import register_ray
+
+        at_the_end.callback(ray.shutdown)
+        if self.cluster:
+            ray.init(address=self.cluster)
+        else:
+            ray.init(num_cpus=effective_n_jobs(self.n_jobs), include_dashboard=False)
+        register_ray()
 
 
 def _start_worker(parent: int) -> None:
@@ -88,44 +113,6 @@ def _end_with(parent: int) -> None:
     while os.getppid() == parent:
         time.sleep(1)
     os._exit(1)
-
-
-@contextmanager
-def _dask(workers: Workers) -> Iterator[None]:
-    from distributed import Client, LocalCluster
-
-    with ExitStack() as at_the_end:
-        scheduler: Any = workers.cluster  # which serves others, too: it stays
-        if scheduler is None:
-            scheduler = at_the_end.enter_context(
-                LocalCluster(
-                    # Processes, because two threads of one process would wait for each other.
-                    n_workers=effective_n_jobs(workers.n_jobs),
-                    threads_per_worker=1,
-                    dashboard_address=None,  # a page on an open port
-                    silence_logs=logging.ERROR,
-                )
-            )
-        at_the_end.enter_context(Client(scheduler))
-        at_the_end.enter_context(parallel_config(backend="dask", n_jobs=workers.n_jobs))
-        yield
-
-
-@contextmanager
-def _ray(workers: Workers) -> Iterator[None]:
-    import ray
-    from ray.util.joblib import register_ray
-
-    if workers.cluster:
-        ray.init(address=workers.cluster)
-    else:
-        ray.init(num_cpus=effective_n_jobs(workers.n_jobs), include_dashboard=False)
-    try:
-        register_ray()
-        with parallel_config(backend="ray", n_jobs=workers.n_jobs):
-            yield
-    finally:
-        ray.shutdown()
 
 
 @dataclass
