@@ -26,34 +26,6 @@ ANSWER += ["planner", "planner@lookahead=1", "planner@lookahead=3,worlds=32,cand
 """The players of docs/explanation/answer.md."""
 
 
-def plot_price(summary: pd.DataFrame, title: str, path: Path) -> None:
-    """Draw games won against processor seconds per game: a curve from fast to slow players.
-
-    Args:
-        summary: price.csv.
-        title: title of the plot.
-        path: file of the picture.
-    """
-    with plots.drawing(path, title) as axes:
-        rows = summary.sort_values("ms_per_game")
-        seconds, rates = rows["ms_per_game"] / 1000, rows["win_rate"]
-        bars = [rates - rows["win_low"], rows["win_high"] - rates]
-        axes.errorbar(seconds, rates, bars, fmt="o-", color=plots.AGENT_COLOURS["planner"], lw=1)
-        for i, (x, row) in enumerate(zip(seconds, rows.to_dict("records"), strict=True)):
-            is_above = i % 2 == 1
-            name = plots.in_lines(row["agent"].removeprefix("planner@"), room=14)
-            place = x, row["win_high" if is_above else "win_low"]
-            style = {"ha": "center", "va": "bottom" if is_above else "top", "fontsize": 7}
-            text = f"{row['win_rate']:.1%}\n{name}"
-            plots.write(axes, text, place, (0, 3 if is_above else -3), **style)
-        axes.set_xscale("log")
-        axes.xaxis.set_major_formatter("{x:g}")
-        axes.margins(x=0.14, y=0.3)
-        axes.set_xlabel("CPU seconds per game")
-        axes.set_ylabel("games won, with 95% interval")
-        axes.yaxis.set_major_formatter(plots.percent)
-
-
 def curve(name: str) -> pd.DataFrame:
     """The moves and the share of training games won, of the log of a training, smoothed."""
     rows = folders.read_table(RESULTS / f"{name}.csv")
@@ -79,7 +51,7 @@ def draw_plots(out: Path) -> None:
     plots.plot_win_rates(shown, "Four Seasons: who wins how often", out / "answer.png")
     # 3. What longer thought wins.
     title = f"Four Seasons, {price['deals'].max():,} test deals: what longer thought wins"
-    plot_price(price.query("agent != 'heuristic'"), title, out / "price.png")
+    plots.plot_speed_strength(price, title, out / "price.png")
 
     # 4. Learning: an agent such as planner-7 has learned for 7 core-minutes.
     rates = once.set_index("agent")["win_rate"]
