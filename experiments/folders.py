@@ -127,14 +127,12 @@ TEXTS = (
     *("status", "observation", "version", "commit", "against"),
 )
 """Columns of text. An agent may be called `007` or `nan`."""
-WHOLE = ("train_seed", "seeds", "deals")
-"""Columns of whole numbers that may be missing. As floats, they would lose digits."""
-_NEVER_MISSING = ("agent", "rules", "base")
-"""Columns of text in which an empty cell is an empty text, not a missing value."""
+WHOLE = dict.fromkeys(("train_seed", "seeds", "deals"), "Int64")
+"""Types of columns of whole numbers that may be missing. As floats, they would lose digits."""
 
 
 def read_table(path: Path) -> pd.DataFrame:
-    """Read a table from `write_csv`: names stay text, empty numbers are missing values.
+    """Read a table from `write_csv`: names stay text, empty cells are missing values.
 
     Raises:
         FileNotFoundError: if there is no such file.
@@ -147,27 +145,17 @@ def read_table(path: Path) -> pd.DataFrame:
         if file.read() != b"\n":
             raise ValueError(f"{path} is cut short")
     try:
-        columns = pd.read_csv(path, nrows=0).columns
-        texts: dict[str, Any] = {name: str for name in columns if name in TEXTS}
-        return pd.read_csv(
-            path,
-            dtype=texts | _whole(columns),
-            keep_default_na=False,
-            na_values={name: [""] for name in columns if name not in _NEVER_MISSING},
-        )
+        types: dict[str, Any] = WHOLE | dict.fromkeys(TEXTS, str)
+        return pd.read_csv(path, dtype=types, keep_default_na=False, na_values=[""])
     except ValueError as error:
         raise ValueError(f"{path} is not a CSV table: {error}") from None
 
 
 def write_csv(path: Path, table: pd.DataFrame) -> None:
     """Write a table as CSV, atomically."""
-    text = table.astype(_whole(table.columns)).to_csv(index=False, float_format="%.6g")
+    whole = {name: kind for name, kind in WHOLE.items() if name in table}
+    text = table.astype(whole).to_csv(index=False, float_format="%.6g")
     write_atomically(path, text.encode())
-
-
-def _whole(columns: pd.Index) -> dict[str, str]:
-    """The type of each column of `WHOLE` that a table has."""
-    return {name: "Int64" for name in columns if name in WHOLE}
 
 
 # --- folders of training runs -------------------------------------------------------------------
