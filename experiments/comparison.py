@@ -209,8 +209,8 @@ def with_ceiling(
 ) -> pd.DataFrame:
     """Add the ceiling to a summary, for each rule set whose deals are all in the census.
 
-    A row `ceiling` follows the agents. Its win_rate is the share of played deals that are known to
-    be winnable; win_low and win_high bound the share of winnable deals. Each agent's row gets
+    The rows `ceiling` follow the agents. Their win_rate is the share of played deals that are known
+    to be winnable; win_low and win_high bound the share of winnable deals. Each agent's row gets
     of_winnable, its win rate on the deals known to be winnable (mean over training seeds).
 
     Args:
@@ -218,36 +218,26 @@ def with_ceiling(
         results: the results behind the summary, a row per game.
         census: results of a census.
     """
-    parts = []
-    for rules, rows in summary.groupby("rules", sort=False):
-        played = results[results["rules"] == rules]
-        solved = census[(census["rules"] == rules) & census["deal"].isin(played["deal"])]
-        # The share of some of the deals would be the ceiling of other deals.
-        if set(played["deal"]) != set(solved["deal"]):
-            parts.append(rows)
-            continue
-        # 1. What each agent won of the deals that are known to be winnable.
-        winnable = solved["deal"][solved["status"] == "won"]
-        on_winnable = played[played["deal"].isin(winnable)].groupby(["agent", "play"])["won"].mean()
-        agents = rows.join(on_winnable.rename("of_winnable"), on=["agent", "play"])
-        # 2. What a player with open cards could win of all of them.
-        ceiling = ceiling_row(str(rules), solved)
-        parts.append(pd.concat([agents, pd.DataFrame([ceiling])], ignore_index=True))
-    return pd.concat(parts, ignore_index=True)
+    # 1. Rule sets and their answers, if all are known: a part of the deals has another ceiling.
+    played = results[["rules", "deal"]].drop_duplicates()
+    answers = played.merge(census, "left", on=["rules", "deal"]).groupby("rules", sort=False)
+    solved = {rules: rows for rules, rows in answers if rows["status"].notna().all()}
+    if not solved:
+        return summary
+    # 2. What each agent won of the deals that are known to be winnable.
+    winnable = pd.concat(solved.values()).query("status == 'won'")[["rules", "deal"]]
+    keys = ["rules", "agent", "play"]
+    on_winnable = results.merge(winnable).groupby(keys)["won"].mean().rename("of_winnable")
+    # 3. What a player with open cards could win of all of them.
+    ceilings = [ceiling_row(str(rules), rows) for rules, rows in solved.items()]
+    agents = summary.join(on_winnable, on=keys)
+    return pd.concat([agents, pd.DataFrame(ceilings)], ignore_index=True)
 
 
 def with_optimum(summary: pd.DataFrame) -> pd.DataFrame:
     """Add a row `optimum` for each small game: how often the best fair play wins any deal."""
-    rows = [
-        {
-            "agent": OPTIMUM,
-            "rules": game.name,
-            "kind": "exact",
-            "win_rate": game.optimum,
-            "win_low": game.low,
-            "win_high": game.high,
-        }
-        for game in small_games()
-        if game.name in set(summary["rules"])
-    ]
-    return pd.concat([summary, pd.DataFrame(rows)], ignore_index=True) if rows else summary
+    games = [each for each in small_games() if each.name in set(summary["rules"])]
+    rows = [(OPTIMUM, each.name, "exact", each.optimum, each.low, each.high) for each in games]
+    columns = ["agent", "rules", "kind", "win_rate", "win_low", "win_high"]
+    best = pd.DataFrame(rows, columns=columns)
+    return pd.concat([summary, best], ignore_index=True) if rows else summary
