@@ -16,7 +16,6 @@ process.
 import argparse
 import itertools
 import os
-import resource
 import subprocess
 import sys
 import tempfile
@@ -160,6 +159,10 @@ import gymnasium as gym, four_seasons_env
 envs = gym.make_vec("FourSeasons-v0", num_envs={})
 envs.step(envs.reset()[1]["action_mask"].argmax(axis=1))
 """
+USED = """
+import resource, time
+print(time.process_time(), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+"""
 UNITS = {"maskable_ppo": "moves/s", "next_deal_ppo": "decisions/s", "planner": "games/s"}
 
 
@@ -192,15 +195,11 @@ def run_code(code: str, cache: str | None = None) -> tuple[float, float, float]:
         code: what it runs.
         cache: folder of the compiled code. None: the usual one.
     """
-    # The process prints its own peak of memory; its time is that of all children until now.
-    before, clock = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
-    place = {"NUMBA_CACHE_DIR": cache} if cache else {}
-    script = f"{code}\nimport resource; print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"
-    command = [sys.executable, "-c", script]
+    clock, place = time.perf_counter(), {"NUMBA_CACHE_DIR": cache} if cache else {}
+    command = [sys.executable, "-c", code + USED]
     done = subprocess.run(command, env=os.environ | place, stdout=subprocess.PIPE, check=True)
-    seconds, after = time.perf_counter() - clock, resource.getrusage(resource.RUSAGE_CHILDREN)
-    busy = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    return seconds, busy, int(done.stdout.split()[-1]) / 2**20
+    busy, memory = map(float, done.stdout.split())
+    return time.perf_counter() - clock, busy, memory / 2**20
 
 
 def main() -> None:
