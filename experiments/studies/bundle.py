@@ -9,11 +9,11 @@ A planner's card also gets the constant that its chances need (`agents.planner.c
 its own games on validation deals.
 """
 
-import argparse
 import dataclasses
 from pathlib import Path
 
 import numpy as np
+import tyro
 from numpy.typing import NDArray
 
 from four_seasons_env.agents import make_agent, policy_files
@@ -21,7 +21,6 @@ from four_seasons_env.agents.planner.best_stop import AGENT
 from four_seasons_env.agents.planner.chances import LARGEST_SHIFT, Judge
 from four_seasons_env.engine.deals import VALIDATION
 from four_seasons_env.experiments.play import play_deals
-from four_seasons_env.files import expanded
 from four_seasons_env.game import Game
 from four_seasons_env.rules import Rules
 
@@ -67,20 +66,21 @@ def fit_shift(policy: Path, rules: Rules, deals: int) -> float | None:
     return round(shift, 2) if abs(shift) <= LARGEST_SHIFT else None
 
 
-def main() -> None:
-    """Bundle a policy."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("policy", type=expanded, help="folder of the policy, or of its training")
-    parser.add_argument("--out", type=expanded, required=True)
-    parser.add_argument("--deals", type=int, default=500, help="validation deals for the chances")
-    run = parser.parse_args()
-    card, weights = bundle(run.policy)
-    policy_files.save_policy(run.out, card, weights)
+def main(policy: tyro.conf.Positional[Path], out: Path, deals: int = 500) -> None:
+    """Bundle a policy.
+
+    Args:
+        policy: folder of the policy, or of its training.
+        out: folder of the weights.
+        deals: number of validation deals for the chances.
+    """
+    card, weights = bundle(policy)
+    policy_files.save_policy(out, card, weights)
     if card.agent == AGENT:
-        shift = fit_shift(run.out, Rules(**card.rules), run.deals)
-        policy_files.save_policy(run.out, dataclasses.replace(card, chance_shift=shift), weights)
-    print(f"written: {run.out}")
+        shift = fit_shift(out, Rules(**card.rules), deals)
+        policy_files.save_policy(out, dataclasses.replace(card, chance_shift=shift), weights)
+    print(f"written: {out}")
 
 
 if __name__ == "__main__":
-    main()
+    tyro.cli(main)

@@ -6,15 +6,15 @@ Other pictures: `four-seasons review --agent planner --deal 17 --gif docs/pictur
 photographs of the pages that `four-seasons play` and `four-seasons review` show.
 """
 
-import argparse
 from pathlib import Path
 
 import pandas as pd
+import tyro
 
 from four_seasons_env.experiments import comparison, folders, plots
 from four_seasons_env.experiments.play import play_game
 from four_seasons_env.experiments.summary import CEILING
-from four_seasons_env.files import expanded, file_name, write_atomically
+from four_seasons_env.files import file_name, write_atomically
 from four_seasons_env.game import Game
 from four_seasons_env.rendering import draw_svg
 from four_seasons_env.rules import RULES
@@ -92,15 +92,12 @@ def draw_positions(out: Path) -> None:
         write_atomically(out / f"{name}.svg", svg.encode())
 
 
-def main() -> None:
-    """Draw everything."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--out", type=expanded, default=folders.ROOT / "docs")
-    out = parser.parse_args().out
+def main(out: Path = folders.ROOT / "docs") -> None:
+    """Draw everything into a folder."""
     (out / "results").mkdir(parents=True, exist_ok=True)
     draw_plots(out / "results")
     draw_positions(out / "pictures")
 
 
 if __name__ == "__main__":
-    main()
+    tyro.cli(main)
