@@ -26,16 +26,6 @@ _SCRIPT = re.compile(r"^\[(\w+\.py)\]\(((?:\w+/)?\1)\)$", re.MULTILINE)
 _WHOLE_LINK = re.compile(r"\[([^\[\]]*)\]\(([^)#:\s]+)(#[^)\s]*)?\)")
 _FIRST_CELL = re.compile(r"(<tr>\s*)<td>(.*?)</td>")
 _INTERVAL_CELL = re.compile(r"<td>(?=(?:[-+\d.]+ \[[^<\]]*\]|[\d,]+-[\d,]+)</td>)")
-_DIRECTIVE = re.compile(r"^::: ([\w.]+)", re.MULTILINE)
-
-
-def reference_pages() -> dict[str, str]:
-    """The page of the reference, relative to this folder, that documents each module."""
-    return {
-        module: f"api/{path.name}"
-        for path in (ROOT / "docs" / "api").glob("*.md")
-        for module in _DIRECTIVE.findall(path.read_text(encoding="utf-8"))
-    }
 
 
 def on_files(files: Files, config: Any) -> Files:
@@ -55,8 +45,6 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
         lambda found: f"```python\n{(folder / found[2]).read_text(encoding='utf-8')}```", markdown
     )
     source = ROOT / PAGES.get(home, f"docs/{home}")
-    known = reference_pages()
-
     made = {name: page for page, name in PAGES.items()}
 
     def rewritten(match: re.Match[str]) -> str:
@@ -64,16 +52,15 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
         target = Path(os.path.normpath(source.parent / link))
         if not target.is_relative_to(ROOT) or not target.exists():
             return match[0]  # for MkDocs to complain about
-        # A page of the site, the module's page of the reference, or no link at all.
+        # A page of the site, or the module's page of the reference, which mkdocs-autorefs knows.
         inside = target.relative_to(ROOT)
         if inside.as_posix() in made:
             goal = made[inside.as_posix()]
         elif inside.parts[0] == "docs":
             goal = inside.relative_to("docs").as_posix()
-        elif (module := _module(inside)) in known:
-            goal, anchor = known[module], f"#{module}"
         else:
-            return text
+            module = ".".join(inside.with_suffix("").parts).removesuffix(".__init__")
+            return f'<autoref identifier="{module}" optional>{text}</autoref>'
         return f"[{text}]({os.path.relpath(goal, Path(home).parent)}{anchor})"
 
     return _WHOLE_LINK.sub(rewritten, markdown)
@@ -90,9 +77,3 @@ def _first_cell(found: re.Match[str]) -> str:
     if "<" not in cell:  # such as an agent with options
         cell = cell.replace("@", "@<wbr>").replace(",", ",<wbr>")
     return f"{row}<td{mark}>{cell}</td>"
-
-
-def _module(path: Path) -> str:
-    """The name of the module that a file is."""
-    parts = path.with_suffix("").parts
-    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
