@@ -17,7 +17,6 @@ import functools
 import json
 import re
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -242,18 +241,13 @@ def peeking() -> str:
 
 def decided() -> str:
     """How many test deals the solver decides within some limits of time."""
-    return as_markdown(decided_within(census().query("rules == @DEFAULT")))
-
-
-def decided_within(results: pd.DataFrame, limits: Sequence[float] = (0.1, 1, 10)) -> pd.DataFrame:
-    """The number of deals decided within a time limit each, as cells of text."""
-    rows = []
-    for limit in limits:
-        counts = results["status"][results["seconds"] <= limit].value_counts()
-        won, lost = int(counts.get("won", 0)), int(counts.get("lost", 0))
-        share = f"{100 * (won + lost) / len(results):.2f}"
-        rows.append((f"{limit:g}", f"{won:,}", f"{lost:,}", share))
-    return pd.DataFrame(rows, columns=["seconds each", "won", "lost", "decided %"])
+    solved, rows = census().query("rules == @DEFAULT"), []
+    for limit in (0.1, 1, 10):
+        counts = solved["status"][solved["seconds"] <= limit].value_counts()
+        share = (counts["won"] + counts["lost"]) / len(solved)
+        rows.append({"limit": limit, "won": counts["won"], "lost": counts["lost"], "share": share})
+    shown = ("seconds each: {limit:g}", "won: {won:,}", "lost: {lost:,}", "decided %: {share:.2%}")
+    return table(pd.DataFrame(rows), *shown)
 
 
 # --- docs/reference -----------------------------------------------------------------------------

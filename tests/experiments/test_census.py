@@ -7,7 +7,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from docs.tables import decided_within
 from four_seasons_env.engine.deals import TRAIN_FROM, deals_in_words, parse_deals
 from four_seasons_env.experiments.compare import Compare, compare
 from four_seasons_env.experiments.comparison import with_ceiling
@@ -45,18 +44,6 @@ STATUSES = ["won"] * 6 + ["lost"] * 2 + ["unknown"] * 2
 
 def solved(statuses: list[str] = STATUSES) -> pd.DataFrame:
     return pd.DataFrame({"rules": "r", "deal": range(len(statuses)), "status": statuses})
-
-
-def test_deals_decided_in_seconds() -> None:
-    statuses = ["won", "lost", "won", "unknown", "won"]
-    results = pd.DataFrame({"status": statuses, "seconds": [0.05, 1.0, 1.01, 0.01, 60.0]})
-    decided = decided_within(results, (0.1, 1, 10, 60)).to_numpy().tolist()
-    assert decided == [
-        ["0.1", "1", "0", "20.00"],
-        ["1", "1", "1", "40.00"],
-        ["10", "2", "1", "60.00"],
-        ["60", "3", "1", "80.00"],
-    ]
 
 
 def test_the_ceiling_by_hand() -> None:
