@@ -411,7 +411,7 @@ def bibtex() -> str:
 """.format_map(facts())
 
 
-# --- docs/how-to, docs/recipes, agents/weights ----------------------------------------------------
+# --- docs/how-to, docs/recipes --------------------------------------------------------------------
 
 
 def prompt() -> str:
@@ -433,24 +433,6 @@ def libraries() -> str:
     """The tested libraries."""
     page = ("library: [{page}]({page}.md)", "tested: {versions}", "environment")
     return table(stored("libraries"), *page, "steps: {steps:,.0f}", "cards up: {cards_up:.1f}")
-
-
-def model_card(path: Path) -> str:
-    """The page beside bundled weights, from their `model.json`."""
-    card = json.loads(path.read_text())
-    agent, folder = path.parts[-3:-1]
-    facts = {"layers": card["layers"], "observation": card["observation"], "mask": card["mask"]}
-    facts |= {name: value for name, value in card["training"].items() if value is not None}
-    facts["validation"] = ", ".join(f"{key}: {each}" for key, each in facts["validation"].items())
-    lines = "\n".join(f"| {name} | {value} |" for name, value in facts.items())
-    return (
-        f"# {agent}, {folder}\n\n"
-        f"Weights of the agent `{agent}` for the rule set that the folder is named after; they "
-        "play no other. [Agents](../../../../docs/reference/agents.md) describes the method, and "
-        "[results](../../../../docs/reference/benchmark.md) what the agent wins. It sees only "
-        "public information. Loading runs no code. Licence: MIT.\n\n"
-        f"| | |\n| --- | --- |\n{lines}\n"
-    )
 
 
 # --- the command --------------------------------------------------------------------------------
@@ -497,9 +479,7 @@ def main() -> None:
         add(*flags.add)
     pages = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
     texts = {page: filled(page.read_text()) for page in pages}
-    for card in (ROOT / "agents" / "weights").glob("*/*/model.json"):
-        texts[card.with_name("README.md")] = model_card(card)
-    stale = [page for page, text in texts.items() if not page.is_file() or page.read_text() != text]
+    stale = [page for page, text in texts.items() if page.read_text() != text]
     print("\n".join(page.relative_to(ROOT).as_posix() for page in stale) or "all are up to date")
     if flags.check and stale:
         sys.exit("stale: run python docs/tables.py")
