@@ -42,20 +42,20 @@ def openenv_address() -> Iterator[str]:
 
 
 def test_openenv_plays_a_game(openenv_address: str) -> None:
-    from with_openenv import FourSeasonsClient, Reply
+    from openenv.core import GenericEnvClient
 
     env = FourSeasonsTextEnv(unit="position")
     env.reset(options={"deal": DEAL})
-    with FourSeasonsClient(base_url=openenv_address).sync() as client:
+    with GenericEnvClient(base_url=openenv_address).sync() as client:
         result = client.reset(deal=DEAL)
         while not result.done:
-            assert result.observation.message == env.message
+            assert result.observation["message"] == env.message
             reply = scripted_reply(env.message)
             _, reward, *_ = env.step(reply)
-            result = client.step(Reply(text=reply))
+            result = client.step({"text": reply})
             assert result.reward == reward
-        assert result.observation.cards_up == env.game.cards_up > 1
-        assert client.state().step_count == len(env.transcript()) // 2 - 1
+        assert result.observation["cards_up"] == env.game.cards_up > 1
+        assert client.state()["step_count"] == len(env.transcript()) // 2 - 1
 
 
 class Model(BaseHTTPRequestHandler):

@@ -1,10 +1,9 @@
-"""OpenEnv: `app` is the server, `FourSeasonsClient` its client.
+"""OpenEnv: `app` is the server; any client of OpenEnv plays on it.
 
 The manifest `openenv.yaml` in this folder names the server for OpenEnv's tools.
 """
 
-from openenv.core import EnvClient, create_fastapi_app
-from openenv.core.client_types import StepResult
+from openenv.core import create_fastapi_app
 from openenv.core.env_server import Action, Environment, Observation, State
 
 from four_seasons_env.text import FourSeasonsTextEnv
@@ -56,20 +55,6 @@ class FourSeasonsEnvironment(Environment[Reply, Prompt, State]):
     def state(self):
         """How many replies there were."""
         return self._state
-
-
-class FourSeasonsClient(EnvClient[Reply, Prompt, State]):
-    """Plays on a server."""
-
-    def _step_payload(self, action):
-        return {"text": action.text}
-
-    def _parse_result(self, payload):
-        result = {"reward": payload["reward"], "done": payload["done"]}
-        return StepResult(Prompt(**payload["observation"], **result), **result)
-
-    def _parse_state(self, payload):
-        return State(**payload)
 
 
 app = create_fastapi_app(FourSeasonsEnvironment, Reply, Prompt, max_concurrent_envs=64)
