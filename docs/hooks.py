@@ -5,8 +5,6 @@ repository's root. On GitHub, a link to a source file opens the file. On the sit
 reference page of that module, or becomes plain text if no page documents the module.
 """
 
-from __future__ import annotations
-
 import os
 import re
 from pathlib import Path
@@ -40,16 +38,15 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
     """Link to pages of the site instead of files, and show scripts in place of lines that are links
     to them."""
     home = page.file.src_uri
-    folder = ROOT / "docs" / Path(home).parent
+    folder = (ROOT / PAGES.get(home, f"docs/{home}")).parent
     markdown = _SCRIPT.sub(
         lambda found: f"```python\n{(folder / found[2]).read_text(encoding='utf-8')}```", markdown
     )
-    source = ROOT / PAGES.get(home, f"docs/{home}")
     made = {name: page for page, name in PAGES.items()}
 
     def rewritten(match: re.Match[str]) -> str:
         text, link, anchor = match[1], match[2], match[3] or ""
-        target = Path(os.path.normpath(source.parent / link))
+        target = Path(os.path.normpath(folder / link))
         if not target.is_relative_to(ROOT) or not target.exists():
             return match[0]  # for MkDocs to complain about
         # A page of the site, or the module's page of the reference, which mkdocs-autorefs knows.

@@ -10,8 +10,6 @@ those of the same agents, deals or measurements, and name the version and the co
 from.
 """
 
-from __future__ import annotations
-
 import argparse
 import functools
 import json
@@ -23,7 +21,7 @@ from typing import Any
 import pandas as pd
 import yaml
 
-from four_seasons_env import Game, __version__
+from four_seasons_env import Game, __version__, small_games
 from four_seasons_env.experiments.comparison import ceiling_row, read_census
 from four_seasons_env.experiments.folders import provenance, read_table, write_csv
 from four_seasons_env.experiments.summary import BASELINE, CEILING
@@ -383,10 +381,9 @@ def sections() -> str:
 
 def optima() -> str:
     """The small games and their best play."""
-    games = json.loads((ROOT / "four_seasons_env/data/small_games.json").read_text())["games"]
-    rows = pd.DataFrame({"rules": name} | about for name, about in games.items())
+    rows = pd.DataFrame(map(vars, small_games()))
     optimum = ("optimum %: {optimum:.3%}", "seconds for an opening: {seconds:.1f}")
-    return table(rows, "rules", "openings: {openings:,}", *optimum)
+    return table(rows, "rules: {name}", "openings: {openings:,}", *optimum)
 
 
 def regret() -> str:
