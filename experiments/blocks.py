@@ -43,7 +43,7 @@ class Block(abc.ABC):
 
     @abc.abstractmethod
     def work(self) -> None:
-        """Work on the deals that are left, and write the result file."""
+        """Work on the deals, and write the result file."""
 
     @abc.abstractmethod
     def load(self) -> None:
@@ -56,21 +56,20 @@ class Block(abc.ABC):
         return folder / f"{self.deals[0]}-{self.deals[-1]}.csv"
 
     def stored(self) -> pd.DataFrame | None:
-        """The rows of its result file; None if the file is missing, cut short or damaged."""
+        """The rows of its result file; None if it is not done, cut short or damaged."""
         try:
-            return folders.read_table(self.part)
+            rows = folders.read_table(self.part)
+            return rows if self.is_done(rows) else None
         except FileNotFoundError:
             return None
         except ValueError as error:
             print(f"{error}; its {len(self.deals):,} deals are done again", file=sys.stderr)
             return None
 
-    def left(self, stored: pd.DataFrame | None) -> Sequence[int]:
-        """The deals to work on: all, unless the stored rows have each once, in order."""
-        # All or none: the games of a block share the agent's random numbers, so a block is always
-        # played whole.
-        is_done = stored is not None and stored["deal"].tolist() == list(self.deals)
-        return () if is_done else self.deals
+    def is_done(self, stored: pd.DataFrame) -> bool:
+        """Whether the stored rows have each deal once, in order; else all are worked on again."""
+        # All or none: the games of a block share the agent's random numbers.
+        return stored["deal"].tolist() == list(self.deals)
 
 
 def split_deals(numbers: range, size: int) -> list[range]:
@@ -103,7 +102,7 @@ def run_blocks(blocks: Sequence[Block], label: str, workers: Workers) -> pd.Data
         RuntimeError: if a block failed, after all others are done; its note has the traceback.
     """
     # 1. Which blocks are done? Their rows, or None.
-    rows = [None if block.left(stored := block.stored()) else stored for block in blocks]
+    rows = [block.stored() for block in blocks]
     todo = [block for block, done in zip(blocks, rows, strict=True) if done is None]
 
     # 2. This process compiles for a block of each rule set and folder; its workers only load.
@@ -173,14 +172,11 @@ class PlayerBlock(Block):
         """File of the recorded games."""
         return self.part.with_suffix(".jsonl.gz")
 
-    def left(self, stored: pd.DataFrame | None) -> Sequence[int]:
-        """The deals to play: all, unless results, games and luck of the block are complete."""
-        if self.record and not self.games.is_file():
-            return self.deals
+    def is_done(self, stored: pd.DataFrame) -> bool:
+        """Whether results, games and luck of the block are complete."""
         # Luck is measured from the moves of a game, which only the process that plays it has.
-        if self.luck and (stored is None or "luck" not in stored):
-            return self.deals
-        return super().left(stored)
+        has_luck = "luck" in stored or not self.luck
+        return has_luck and (self.games.is_file() or not self.record) and super().is_done(stored)
 
     def load(self) -> None:
         """Compile, or load, what a block needs."""

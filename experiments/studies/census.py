@@ -1,7 +1,7 @@
 """Solve deals, and count those that can be won by a player who sees every card.
 
---seconds limits the time for each deal. If the command is started again, it solves the missing
-deals, and open deals again if they now get more time:
+--seconds limits the time for each deal. If the command is started again, it solves missing blocks
+of ten deals, and blocks with open deals again if they now get more time:
 
     python experiments/studies/census.py --deals test --seconds 1 --out runs/z
     python experiments/studies/census.py --deals test --seconds 60 --out runs/z
@@ -36,13 +36,13 @@ class Census(Run):
     """Solve deals, and count those that can be won."""
 
     out: Path
-    """Folder of the results. Decided deals in it are skipped."""
+    """Folder of the results. Blocks of decided deals in it are skipped."""
     rules: list[str] = field(default_factory=lambda: ["four-seasons"])
     """Rule sets by name, changed ones in quotes, as in 'czarina(piles=4)'; or `all`."""
     deals: str = "10000-10999"
     """A range of deals, or `test` (0-9999) or `validation` (10000-19999)."""
     seconds: float = 1.0
-    """Seconds per deal. Deals that stayed open after less time are tried again."""
+    """Seconds per deal. Blocks with a deal that stayed open after less time are tried again."""
     workers: Workers = field(default_factory=Workers)
 
 
@@ -52,13 +52,10 @@ class CensusBlock(blocks.Block):
 
     seconds: float
 
-    def left(self, stored: pd.DataFrame | None) -> list[int]:
-        """The deals that have not been tried, or are open after less time than now."""
-        if stored is None:
-            return list(self.deals)
+    def is_done(self, stored: pd.DataFrame) -> bool:
+        """Whether all deals have been tried, and those left open for no less time than now."""
         tried = (stored["status"] != "unknown") | (stored["allowed"] >= self.seconds)
-        known = set(stored["deal"][tried])
-        return [deal for deal in self.deals if deal not in known]
+        return bool(tried.all()) and super().is_done(stored)
 
     def load(self) -> None:
         """Compile, or load, the solver: all of its steps run in a won deal and one left open."""
@@ -67,15 +64,9 @@ class CensusBlock(blocks.Block):
             shorten(game, solve(game, max_positions=400_000).moves)
 
     def work(self) -> None:
-        """Solve the missing deals, and write the file."""
-        # Decided deals of an earlier call stay.
-        stored = self.stored()
-        rows = {} if stored is None else {row["deal"]: row for row in stored.to_dict("records")}
-        for deal in self.left(stored):
-            rows[deal] = self._solve(deal)
-        # Deals that are tried again come after the others.
-        table = pd.DataFrame(list(rows.values()), columns=list(COLUMNS))
-        folders.write_csv(self.part, table.sort_values("deal"))
+        """Solve the deals, and write the file."""
+        rows = [self._solve(deal) for deal in self.deals]
+        folders.write_csv(self.part, pd.DataFrame(rows, columns=list(COLUMNS)))
 
     def _solve(self, deal: int) -> dict[Any, Any]:
         game = Game(self.rules, deal)
