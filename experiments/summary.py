@@ -85,7 +85,7 @@ def summarise(results: pd.DataFrame, against: str = BASELINE) -> pd.DataFrame:
     baseline has not played all of their deals.
 
     If luck was measured: adjusted, the luck-adjusted win rate, with adjusted_low, adjusted_high and
-    adjusted_difference; equivalent_deals, luck_z and luck_p (`equivalent_deals`, `peeking`).
+    adjusted_difference; luck_z and luck_p (`peeking`).
 
     The interval of a win rate is Wilson's for one policy, and from the crossed bootstrap
     (`resampled_means`) for several training seeds. Cards up and differences always use the latter.
@@ -159,7 +159,6 @@ def _row(results: pd.DataFrame, played: pd.DataFrame, key: Any, against: str) ->
     row["ms_per_move"] = 1000 * played["seconds"].sum() / max(played["moves"].sum(), 1)
     row["ms_per_game"] = 1000 * played["seconds"].mean()
     if "adjusted" in row:
-        row["equivalent_deals"] = equivalent_deals(played)
         row["luck_z"], row["luck_p"] = peeking(played)
     if is_compared:
         pairs = product(won.to_numpy(), by_seed(base, "won").to_numpy())
@@ -302,17 +301,6 @@ def peeking(played: pd.DataFrame) -> tuple[float, float]:
     # many cards is nearly normal (the central limit theorem for martingales).
     z = float((runs["luck"] / np.sqrt(variances)).max())
     return z, min(1.0, len(runs) * float(stats.norm.sf(z)))
-
-
-def equivalent_deals(played: pd.DataFrame) -> float:
-    """The number of deals that give the plain result the certainty of the adjusted one.
-
-    Args:
-        played: the games of one agent from `with_adjusted`, all with luck.
-    """
-    left = float(played["adjusted"].var(ddof=0))
-    plain = float(played["won"].astype(float).var(ddof=0))
-    return played["deal"].nunique() * plain / left if left > 0 else np.nan
 
 
 def middle(means: NDArray[np.float64]) -> tuple[float, float]:

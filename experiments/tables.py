@@ -35,7 +35,7 @@ PAPER = (
 )
 """Columns of table.tex."""
 PRINTED = ("agent", "seeds", "won % [95%]", "vs {against} [95%]", "CPU ms/game")
-LUCK_PRINTED = ("agent", ADJUSTED, "worth deals", "luck z (p)")
+LUCK_PRINTED = ("agent", ADJUSTED, "luck z (p)")
 """Columns of the tables that `four-seasons compare` prints for each rule set."""
 
 NAMES = ("agent", "play", "rules", "method", "mask", "training")
@@ -100,7 +100,6 @@ _CELLS = {
     "seeds": "{seeds:.0f}",
     "won % [95%]": "{won}",
     ADJUSTED: _with_interval("adjusted", "adjusted", ".2%"),
-    "worth deals": "{equivalent_deals:,.0f}",
     "of winnable %": "{of_winnable:.2%}",
     "IQM % [95%]": _with_interval("iqm", "iqm", ".2%"),
     "vs {against} [95%]": _with_interval("win_difference", "win_difference", "+.2%"),
