@@ -86,37 +86,35 @@ class CensusBlock(blocks.Block):
         }
 
 
-def take_census(run: Census) -> pd.DataFrame:
-    """Solve the missing deals, and return all results, a row per deal.
+def census(run: Census) -> pd.DataFrame:
+    """Solve the missing deals, and print how many are won, lost and open.
+
+    Returns:
+        All results, a row per deal.
 
     Raises:
         ValueError: for an unknown rule set, or a text that names no deals.
         RuntimeError: if a block of deals could not be solved, after all others have been, or if
             another process uses the folder.
     """
-    rule_sets = rule_set_names(run.rules)
+    rule_sets, numbers = rule_set_names(run.rules), parse_deals(run.deals)
     if not run.seconds > 0:
         raise ValueError(f"--seconds must be more than 0, not {run.seconds:g}")
     run.workers.check()
-    ranges = blocks.split_deals(parse_deals(run.deals), BLOCK)
     todo = [
         CensusBlock(run.out, rules, "", deals, run.seconds)
         for rules in rule_sets
-        for deals in ranges
+        for deals in blocks.split_deals(numbers, BLOCK)
     ]
     with folders.locked(run.out, "census"):
         folders.write_json(run.out / "census.json", folders.provenance())
-        return blocks.run_blocks(todo, "solving", run.workers)
-
-
-def census(run: Census) -> None:
-    """Take the census, and print how many deals are won, lost and open."""
-    results = take_census(run)
+        results = blocks.run_blocks(todo, "solving", run.workers)
     for rules, solved in results.groupby("rules", sort=False):
         counts = solved["status"].value_counts()
         shown = ", ".join(f"{count:,} {status}" for status, count in counts.items())
-        print(f"{rules}, {deals_in_words(parse_deals(run.deals))}: {shown}")
+        print(f"{rules}, {deals_in_words(numbers)}: {shown}")
     print(f"saved in {run.out}: results.csv, a row per deal")
+    return results
 
 
 main = command(census, "decided deals are saved in {run.out}; resume: {command}")

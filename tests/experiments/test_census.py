@@ -11,7 +11,7 @@ from four_seasons_env.engine.deals import TRAIN_FROM, deals_in_words, parse_deal
 from four_seasons_env.experiments.compare import Compare, compare
 from four_seasons_env.experiments.comparison import with_ceiling
 from four_seasons_env.experiments.report import Report, report
-from four_seasons_env.experiments.studies.census import COLUMNS, Census, census, take_census
+from four_seasons_env.experiments.studies.census import COLUMNS, Census, census
 from four_seasons_env.experiments.summary import summarise
 from four_seasons_env.experiments.tables import as_text
 from four_seasons_env.experiments.workers import Workers
@@ -23,11 +23,11 @@ ALONE = Workers(n_jobs=1)
 def test_a_census_retries_open_deals(tmp_path: Path, capsys) -> None:
     deals = f"{TRAIN_FROM}-{TRAIN_FROM + 119}"
     run = Census(out=tmp_path, rules=["corners"], deals=deals, seconds=1e-6, workers=ALONE)
-    first = take_census(run)
+    first = census(run)
     assert tuple(first.columns) == COLUMNS
     assert list(first["deal"]) == list(range(TRAIN_FROM, TRAIN_FROM + 120))
     assert (first["status"] == "unknown").all()
-    assert take_census(run).equals(first)
+    assert census(run).equals(first)
 
     parts = sorted(tmp_path.glob("parts/corners/*.csv"))
     pd.read_csv(parts[0]).head(50).to_csv(parts[0], index=False)  # as if killed after 50 deals
