@@ -207,14 +207,14 @@ def what_is_certain(summary: pd.DataFrame, seeds: pd.DataFrame) -> str:
     """
     rows = summary.dropna(subset="seeds")
     deals = int(rows["deals"].max())
-    names = rows["against"].dropna().unique() if "against" in rows else ()
-    name = "win_difference" if len(names) else "win"
+    names: list[str] = [*rows["against"].dropna().unique()] if "against" in rows else []
+    name = "win_difference" if names else "win"
     width = 50 * float((rows[f"{name}_high"] - rows[f"{name}_low"]).max())
     if deals == 1 or width == 0:
         return f"{deals:,} deal{'s' * (deals != 1)}: too few to distinguish any agents"
     shown = _points(float(f"{width:.2g}"))
     text = f"{deals:,} deals: each win rate is known to within {shown}"
-    if len(names):
+    if names:
         text = f"{deals:,} deals: differences from {names[0]} under {shown} are within chance"
     # The squared width falls as 1 / deals, except for the part of the training seeds.
     target = next((each for each in _TARGETS if each < width), None)
