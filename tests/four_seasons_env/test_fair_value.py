@@ -10,15 +10,19 @@ from four_seasons_env.game import Game
 from four_seasons_env.rules import RULES, SMALL, Rules
 from four_seasons_env.solver import Known, fair_value, solve
 from tests.helpers import later, mostly_slow, numbered_deck, small
-from tests.reference.brute_force import position_of
-from tests.reference.fair_brute_force import FairBruteForce, TooLarge
+from tests.reference.brute_force import FairValues, TooLarge
+from tests.reference.slow_model import SlowGame
 
 # --- small games ----------------------------------------------------------------------------------
 
 
-def positions(rules: Rules, deal: int, hidden: int) -> Iterator[Game]:
-    """A deal played at random: its positions with few cards hidden, one after each card turned."""
-    game = Game(rules, deck=numbered_deck(deal, rules.ranks))
+def positions(rules: Rules, deal: int, hidden: int) -> Iterator[tuple[Game, SlowGame]]:
+    """A deal played at random: its positions with few cards hidden, one after each card turned.
+
+    In both models.
+    """
+    deck = numbered_deck(deal, rules.ranks)
+    game, slow = Game(rules, deck=deck), SlowGame(rules, deck)
     rng = random.Random(deal)
     last = -1
     while last and not game.is_over and game.moves_played < 300:
@@ -26,10 +30,12 @@ def positions(rules: Rules, deal: int, hidden: int) -> Iterator[Game]:
             return
         if game.stock_size <= hidden and game.stock_size != last:
             last = game.stock_size
-            yield game.copy()
+            yield game.copy(), slow
         moves = [str(move) for move in game.legal_moves(distinct=True)]
         up = [move for move in moves if move.endswith(">F")]
-        game.play(rng.choice(up if up and rng.random() < 0.5 else moves))
+        move = rng.choice(up if up and rng.random() < 0.5 else moves)
+        game.play(move)
+        slow = slow.after(move)
 
 
 def compare(rules: Rules, deals: Iterable[int], hidden: int) -> list[float]:
@@ -43,10 +49,9 @@ def compare(rules: Rules, deals: Iterable[int], hidden: int) -> list[float]:
     values = []
     known = Known()  # what is found out about one deal must hold for the others
     for deal in deals:
-        deck = numbered_deck(deal, rules.ranks)
-        for game in reversed(list(positions(rules, deal, hidden))):
+        for game, slow in reversed(list(positions(rules, deal, hidden))):
             try:
-                expected = float(FairBruteForce(rules, deck, most=500).value(position_of(game)))
+                expected = float(FairValues(most=500).value(slow))
             except TooLarge:
                 break
             found = fair_value(game)
@@ -80,7 +85,7 @@ def test_small_budgets_give_bounds() -> None:
     rules = small("four-seasons", ranks=4, piles=1)
     strict = 0
     for deal in range(TRAIN_FROM, TRAIN_FROM + 12):
-        for game in positions(rules, deal, 5):
+        for game, _ in positions(rules, deal, 5):
             exact = fair_value(game)
             for most in (1, 30, 300, 3_000):
                 found = fair_value(game, max_positions=most)
@@ -110,7 +115,7 @@ def test_seconds_are_a_limit() -> None:
 def test_no_move_is_worth_more_than_the_position() -> None:
     rules, worst = small("four-seasons", ranks=4, piles=2), 0.0
     for deal in range(TRAIN_FROM, TRAIN_FROM + 5):
-        for game in positions(rules, deal, 4):
+        for game, _ in positions(rules, deal, 4):
             exact = fair_value(game)
             worth = [fair_value(game, move=move).low for move in game.legal_moves()]
             assert max(worth, default=0.0) == pytest.approx(exact.low)

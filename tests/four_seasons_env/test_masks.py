@@ -1,6 +1,5 @@
 """The mask `no_repeats`, against a slow model with a set of positions."""
 
-import copy
 from itertools import pairwise
 
 import numpy as np
@@ -32,23 +31,15 @@ class SlowRun:
         self.game = SlowGame(rules, numbered_deck(deal, rules.ranks))
         self.seen = {canonical(self.game)}
 
-    def hand(self):
-        return self.game.stock, self.game.waste
-
     def moves(self):
         """The distinct moves that lead to no seen position."""
-        return {text for text in self.game.distinct_moves() if not self.returns(text)}
-
-    def returns(self, text):
-        after = copy.deepcopy(self.game)
-        after.play_legal(text)
-        return canonical(after) in self.seen
+        distinct = self.game.distinct_moves()
+        return {text for text in distinct if canonical(self.game.after(text)) not in self.seen}
 
     def play(self, text):
-        before = copy.deepcopy(self.hand())
-        self.game.play_legal(text)
+        before, self.game = self.game, self.game.after(text)
         up = text.endswith(">F") and not self.game.rules.worrying_back
-        if up or self.hand() != before:
+        if up or (self.game.stock, self.game.waste) != (before.stock, before.waste):
             self.seen.clear()
         self.seen.add(canonical(self.game))
 

@@ -18,7 +18,8 @@ from four_seasons_env.solver import sat, shorten, solve, solve_all, solving
 from four_seasons_env.solver.analysis.root import LOST, SEARCHING, UNDECIDED, WON, Root
 from four_seasons_env.solver.beam import Beam
 from tests.helpers import later, mostly_slow, numbered_deck, small
-from tests.reference.brute_force import BruteForce
+from tests.reference.brute_force import can_be_won
+from tests.reference.slow_model import SlowGame
 
 UNHURRIED = 60.0  # seconds, for games that take milliseconds
 SOON_LOST = 157
@@ -43,10 +44,12 @@ def decided(rules: Rules, deck: list[str], moves: Sequence[str] = ()) -> str:
         AssertionError: if they differ, or if a beam of some width or the formula alone proves the
             opposite.
     """
-    game = later(Game(rules, deck=deck), moves)
+    game, slow = later(Game(rules, deck=deck), moves), SlowGame(rules, deck)
+    for move in moves:
+        slow.play(move)
     solution = solve(game, seconds=UNHURRIED)
     assert (solution.status == "won") == later(game, solution.moves).is_won
-    expected = "won" if BruteForce(rules, deck, moves).can_be_won() else "lost"
+    expected = "won" if can_be_won(slow) else "lost"
     assert solution.status == expected, (rules, deck, moves)
     for width in (1, 50):
         assert solve(game, width=width).status in (expected, "unknown"), (rules, deck, moves)

@@ -5,6 +5,9 @@ two shows as a difference. Cards are texts ("6H", "TC"), piles lists of them, bo
 is cached: each move computes everything again from the cards.
 """
 
+from __future__ import annotations
+
+import copy
 from itertools import pairwise
 from typing import Any
 
@@ -140,6 +143,18 @@ class SlowGame:
             self._cards_at(self.reserve).append(self.stock.pop(0))
         if self.second_round and not self.waste and self.stock:
             self.waste.append(self.stock.pop(0))
+
+    def after(self, text: str, card: str | None = None) -> SlowGame:
+        """The position after a legal move, with this card next on the stock; this one stays."""
+        other = copy.copy(self)
+        other.tableau = [pile.copy() for pile in self.tableau]
+        other.waste, other.stock = self.waste.copy(), self.stock.copy()
+        other.foundations = {suit: cards.copy() for suit, cards in self.foundations.items()}
+        if card:
+            other.stock.remove(card)
+            other.stock.insert(0, card)
+        other.play_legal(text)
+        return other
 
     # The opening
 
