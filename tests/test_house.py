@@ -1,4 +1,4 @@
-"""Structure of the source: imports run one way, signatures are short, memory has an owner."""
+"""Structure of the source: imports run one way, memory has an owner."""
 
 import ast
 import re
@@ -22,9 +22,6 @@ FILES = {
     for path in sorted((ROOT / folder).rglob("*.py"))
 }
 """Source files by the names of their modules."""
-
-MOST = 8
-"""Limit of positional parameters of a function."""
 
 
 def nodes_at_file_level(tree: ast.AST) -> Iterator[ast.AST]:
@@ -129,22 +126,6 @@ def test_imports_run_downwards(package: str) -> None:
         if found[other] != part and places.get(found[other], -1) >= places.get(part, len(places))
     }
     assert not wrong
-
-
-def long_functions() -> set[str]:
-    """Functions, by module and name, with more positional parameters than `MOST`."""
-    found = set()
-    for module in FILES:
-        for node in ast.walk(read(module)):
-            if isinstance(node, ast.FunctionDef):
-                names = [each.arg for each in node.args.posonlyargs + node.args.args]
-                if len(set(names) - {"self", "cls"}) > MOST:
-                    found.add(f"{module}.{node.name}")
-    return found
-
-
-def test_signatures_are_short():
-    assert not long_functions()
 
 
 MAKES_ARRAY = re.compile(r"np\.(empty|zeros|ones|full|array|concatenate)(_like)?|.*\.copy")
