@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 import torch
-from gymnasium.spaces import Box, Dict
 from sb3_contrib import MaskablePPO
 
 from four_seasons_env import FourSeasonsNextDealVectorEnv
@@ -182,9 +181,3 @@ def test_a_model_trained_on_a_gpu_plays_on_the_cpu(tmp_path) -> None:
         values.append(loaded.policy.predict_values(seen).cpu())
     assert masks[range(4), loaded.predict(observations, action_masks=masks)[0]].all()
     torch.testing.assert_close(*values, rtol=1e-4, atol=1e-4)
-
-
-@pytest.mark.parametrize("space", [Box(0, 9, (5,), np.int16), Dict(x=Box(0, 9, (5,), np.int16))])
-def test_spaces_of_other_environments_are_refused_by_name(space) -> None:
-    with pytest.raises(ValueError, match="TableEncoder needs FourSeasonsNextDeal-v0"):
-        TableEncoder(space)

@@ -42,7 +42,6 @@ Row = tuple[Any, type[Exception], str]
 # --- arguments of environments ------------------------------------------------------------------
 
 ENVIRONMENTS: list[tuple[Callable[..., Any], list[Row]]] = [
-    *((kind, [({"rules": "czarena"}, ValueError, "did you mean 'czarina'")]) for kind in KINDS),
     *(
         (kind, [({"rule": 1}, TypeError, f"^{kind.__name__} has no argument 'rule': did you mean")])
         for kind in KINDS
@@ -55,7 +54,6 @@ ENVIRONMENTS: list[tuple[Callable[..., Any], list[Row]]] = [
             ({"render_mode": "ascii"}, ValueError, "unknown render_mode 'ascii': did you mean 'an"),
             ({"mask": "distinctive"}, ValueError, "unknown mask 'distinctive': did you mean 'dis"),
             ({"reward": "foundaton"}, ValueError, "did you mean 'foundation'"),
-            ({"max_moves": 2.0}, TypeError, r"max_moves must be an integer, not 2\.0"),
             ({"max_moves": 2**63}, ValueError, "max_moves must be 9,223,372,036,854,775,807 or le"),
             ({"allow_test_deals": "yes"}, ValueError, "unknown allow_test_deals 'yes'"),
             ({"deals": []}, ValueError, "deals must name one deal or more"),
@@ -72,7 +70,6 @@ ENVIRONMENTS: list[tuple[Callable[..., Any], list[Row]]] = [
         [
             ({"copy": "x"}, ValueError, "unknown copy 'x': known: True, False"),
             ({"autoreset_mode": "NextSteps"}, ValueError, "'NextSteps': did you mean 'NextStep'"),
-            ({"num_envs": 0}, ValueError, "^num_envs must be a positive integer, not 0$"),
             ({"num_envs": 2**62}, ValueError, "^num_envs must be 2,147,483,647 or less, not"),
             ({"num_threads": True}, TypeError, "num_threads must be an integer, not True: did"),
         ],
@@ -90,7 +87,6 @@ ENVIRONMENTS: list[tuple[Callable[..., Any], list[Row]]] = [
     (
         FourSeasonsTextEnv,
         [
-            ({"choices": -1}, ValueError, "choices must be a positive integer, not -1"),
             ({"unit": "moves"}, ValueError, "unknown unit 'moves': did you mean 'move'"),
             ({"shuffle": "no"}, ValueError, "unknown shuffle 'no'"),
             ({"unit": "position", "choices": 20_000}, ValueError, "choices must be 16,250 or less"),
@@ -133,7 +129,6 @@ TEXTS: list[tuple[Callable[..., Any], list[Row]]] = [
         parse_deck,
         [
             ([*FULL[:-1], "AC"], DeckError, "repeated: AC; missing: KD"),
-            ([*FULL[:-1], "ZZ"], DeckError, "unknown card 'ZZ'"),
             (([*FULL[:15], "5C"], 4), DeckError, "above the highest rank 4: 5C"),
             (([], 4), DeckError, "missing: AC AS AH AD"),
         ],
@@ -185,12 +180,10 @@ TEXTS: list[tuple[Callable[..., Any], list[Row]]] = [
         [
             ("czarena", ValueError, "unknown rules 'czarena': did you mean 'czarina'"),
             (5, TypeError, "a name or a Rules, not 5"),
-            ("czarena(piles=4)", ValueError, "unknown rules 'czarena': did you mean 'czarina'"),
             ("czarina(pile=4)", ValueError, "unknown field 'pile' in .*: did you mean 'piles'"),
             ("czarina(name=mine)", ValueError, "unknown field 'name'"),
             ("czarina(piles=four)", TypeError, "piles must be an integer, not 'four'"),
             ("czarina(piles=4", ValueError, "write each field once"),
-            ("czarina)", ValueError, "write each field once"),
             ("czarina(piles=4,piles=4)", ValueError, "write each field once"),
         ],
     ),
@@ -207,11 +200,9 @@ TEXTS: list[tuple[Callable[..., Any], list[Row]]] = [
     (
         lambda **changes: parse_record(json.dumps(LINE | changes)),
         [
-            ({"rules": "czarena"}, RecordError, "did you mean 'czarina'"),
             ({"deal": True}, RecordError, "'deal' must be of type int"),
             ({"deck": " ".join(FULL)}, RecordError, "a deal or a deck, and not both"),
             ({"moves": ["deal", "T0>F"]}, RecordError, "T0>F is not legal"),
-            ({"moves": ["fly"]}, RecordError, "unknown move 'fly'"),
             ({"result": "won"}, RecordError, "the moves lead to 'open', but the record says 'won'"),
             ({"times": [1]}, RecordError, "one for each move"),
             ({"times": ["a", "b"]}, RecordError, "times must be seconds"),
@@ -285,7 +276,6 @@ GAMES: list[tuple[Callable[..., Any], list[Row]]] = [
         partial(fair_value, FEW_HIDDEN),
         [
             ({"seconds": 0}, ValueError, "must be more than 0"),
-            ({"seconds": "1"}, TypeError, "seconds must be a number, not '1'"),
             ({"move": "W>F"}, IllegalMove, "W>F"),
         ],
     ),
