@@ -12,12 +12,9 @@ from scipy import stats
 from four_seasons_env.experiments import summary
 from four_seasons_env.experiments.blocks import LUCK
 from four_seasons_env.experiments.summary import (
-    LEVEL,
-    RESAMPLES,
     adjust,
     by_seed,
     iqm_interval,
-    mcnemar,
     middle,
     peeking,
     resampled_means,
@@ -150,11 +147,6 @@ def test_seeds_together_and_alone() -> None:
     assert by_seed(runs[0], "won").to_numpy().dtype == np.float64
 
 
-def test_mcnemar() -> None:
-    won, base = np.array([1, 1, 1, 1, 0, 0, 1]), np.array([0, 0, 0, 1, 1, 0, 1])
-    assert mcnemar(won, base) == pytest.approx(stats.binomtest(3, 4).pvalue)
-
-
 # --- as text --------------------------------------------------------------------------------------
 
 
@@ -175,18 +167,6 @@ def test_each_cell_of_a_summary() -> None:
 
 
 # --- over seeds -----------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("count", [1, 3])
-def test_crossed_interval(count: int) -> None:
-    """A bootstrap of seeds and deals by hand: the middle 95% of 2,000 means."""
-    table = np.random.default_rng(5).normal(size=(count, 7))
-    deals, seeds = np.random.default_rng(0), np.random.default_rng(1)
-    drawn = [deals.integers(0, 7, 7) for _ in range(2000)]
-    times = seeds.multinomial(count, [1 / count] * count, 2000)
-    means = [np.repeat(table, n, axis=0)[:, d].mean() for n, d in zip(times, drawn, strict=True)]
-    assert crossed_interval(table) == pytest.approx(tuple(np.quantile(means, [0.025, 0.975])))
-    assert (RESAMPLES, LEVEL) == (2000, 0.95)
 
 
 def test_a_bootstrap_takes_little_memory(monkeypatch) -> None:

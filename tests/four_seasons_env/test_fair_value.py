@@ -112,18 +112,6 @@ def test_seconds_are_a_limit() -> None:
     assert 1 < fair_value(game, seconds=1).seconds < 2
 
 
-def test_no_move_is_worth_more_than_the_position() -> None:
-    rules, worst = small("four-seasons", ranks=4, piles=2), 0.0
-    for deal in range(TRAIN_FROM, TRAIN_FROM + 5):
-        for game, _ in positions(rules, deal, 4):
-            exact = fair_value(game)
-            worth = [fair_value(game, move=move).low for move in game.legal_moves()]
-            assert max(worth, default=0.0) == pytest.approx(exact.low)
-            worst = max(worst, exact.low - min(worth, default=0.0))
-            assert all(each.low <= exact.low for each in exact.decisions)
-    assert worst > 0.2
-
-
 def test_a_known_stock_is_no_chance() -> None:
     rules = Rules(ranks=4, piles=1, redeals=1, name="one redeal")
     for deal in range(TRAIN_FROM, TRAIN_FROM + 10):

@@ -62,9 +62,7 @@ def check_slots(game: Game) -> None:
     np.testing.assert_allclose(observe(game, "tops"), tops_by_the_table(game), atol=1e-6)
     cards, places = observe(game, "cards"), observe(game, "places")
     np.testing.assert_allclose(cards, cards_by_the_table(game), atol=1e-6)
-    # `places` says the same: each can be computed from the other.
     assert places.tolist() == places_from_cards(game.rules, cards)
-    np.testing.assert_allclose(cards, cards_from_places(game.rules, places), atol=1e-6)
 
 
 @given(positions())
@@ -96,30 +94,3 @@ def places_from_cards(rules: Rules, cards: np.ndarray) -> list[int]:
     numbers = tops[: len(tops) - (ranks + 4) * rules.limited_redeal]
     base = numbers[-3 - ranks : -3].tolist().index(1)
     return [*places, *counts, base, round(numbers[-3] * count), round(numbers[-1] * 2)]
-
-
-def cards_from_places(rules: Rules, seen: np.ndarray) -> list[float]:
-    """The observation `cards`, from `places` alone."""
-    count, piles, ranks = rules.cards, rules.piles, rules.ranks
-    places, counts = seen[: 2 * count].reshape(2, count).tolist()
-    base, stock, redeals = seen[2 * count :].tolist()
-    both = list(zip(places, counts, strict=True))
-
-    def face_up(place: int, number: int) -> list[float]:
-        card = both.index((place, number)) if (place, number) in both else None
-        rank, suit = (None, None) if card is None else (card % ranks, card // ranks)
-        return one_hot(rank, ranks) + one_hot(suit, 4)
-
-    slots = []
-    for place in [*range(3, 3 + piles), 2]:
-        slots += face_up(place, 0)
-    for suit in range(4):
-        slots += one_hot(places[suit * ranks : (suit + 1) * ranks].count(1), ranks + 1)
-    slots += [places.count(3 + pile) / count for pile in range(piles)]
-    slots += [*one_hot(base, ranks), stock / count, places.count(2) / count, redeals / 2]
-    if rules.limited_redeal:
-        slots += face_up(0, 1)
-    for place, number in both:
-        share = number / count
-        slots += [*one_hot(place, piles + 3), *([0, share] if place == 0 else [share, 0])]
-    return slots

@@ -232,15 +232,6 @@ def test_formula_needs_cards_that_never_return(row: str) -> None:
     assert status_of(formula_of(Game(row, TRAIN_FROM))) == UNDECIDED
 
 
-@pytest.mark.parametrize("row", mostly_slow(["four-seasons", "simplicity", "czarina"]))
-def test_formula_never_calls_wins_lost(row: str) -> None:
-    game = Game(row, TRAIN_FROM)
-    moves = solve(game, max_positions=300_000).moves
-    assert moves
-    for played in range(0, len(moves), 20):
-        assert status_of(formula_of(later(game, moves[:played]))) != LOST
-
-
 def test_solution_names_its_certificate() -> None:
     solution = solve(Game("four-seasons", SOON_LOST), seconds=60)
     assert (solution.status, solution.certificate) == ("lost", "formula")
