@@ -27,6 +27,20 @@ ROOT = Path(__file__).parent.parent
 RANKS = "A23456789TJQK"
 SUITS = "CSHD"
 
+FOLDERS = {
+    "four_seasons_env": "",
+    "agents": "four_seasons_env.",
+    "experiments": "four_seasons_env.",
+}
+"""The folders of the source, and the package that each is in."""
+
+FILES = {
+    prefix + ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path
+    for folder, prefix in FOLDERS.items()
+    for path in sorted((ROOT / folder).rglob("*.py"))
+}
+"""Source files by the names of their modules."""
+
 
 def python_path(*folders: Path) -> dict[str, str]:
     """The `PYTHONPATH` of a process: these folders, then the caller's, which may hold packages."""
@@ -42,13 +56,19 @@ def generators() -> Any:
     return random.getstate(), numpy, torch.get_rng_state().tolist()
 
 
-def run_python(*arguments: str, cwd: Path = ROOT, status: int = 0, **environment: str) -> str:
+def run_python(
+    *arguments: str,
+    cwd: Path = ROOT,
+    status: int = 0,
+    python: str = sys.executable,
+    **environment: str,
+) -> str:
     """What a Python process prints that imports the clone, and must end with this status.
 
     Its output, or its messages if it fails.
     """
     done = subprocess.run(
-        [sys.executable, *arguments],
+        [python, *arguments],
         cwd=cwd,
         env=os.environ | python_path(ROOT) | environment,
         capture_output=True,

@@ -5,6 +5,7 @@ import dataclasses
 import doctest
 import importlib
 import inspect
+import itertools
 import re
 from pathlib import Path
 from typing import Any
@@ -27,7 +28,7 @@ from four_seasons_env.rewards import ILLEGAL_PENALTY
 from four_seasons_env.rules import RULES
 from four_seasons_env.text import FourSeasonsTextEnv
 from four_seasons_env.vector import FourSeasonsVectorEnv
-from tests.helpers import ROOT, run_python
+from tests.helpers import FILES, ROOT, run_python
 
 DOCS = ROOT / "docs"
 README = (ROOT / "README.md").read_text()
@@ -247,15 +248,10 @@ def test_site_has_working_links_and_own_files(tmp_path: Path) -> None:
 
 def examples() -> list[doctest.DocTest]:
     """The examples of all docstrings."""
-    found = []
-    for folder in ("four_seasons_env", "agents", "experiments"):
-        package = "" if folder == "four_seasons_env" else "four_seasons_env."
-        for path in sorted((ROOT / folder).rglob("*.py")):
-            if ">>>" in path.read_text():
-                name = ".".join(path.relative_to(ROOT).with_suffix("").parts)
-                module = importlib.import_module(package + name.removesuffix(".__init__"))
-                found += [each for each in doctest.DocTestFinder().find(module) if each.examples]
-    return found
+    names = [name for name, path in FILES.items() if ">>>" in path.read_text()]
+    modules = map(importlib.import_module, names)
+    found = itertools.chain(*map(doctest.DocTestFinder().find, modules))
+    return [each for each in found if each.examples]
 
 
 @pytest.mark.slow  # of torch and Stable-Baselines3

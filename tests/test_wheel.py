@@ -8,16 +8,20 @@ import subprocess
 import sys
 import tarfile
 import zipfile
+from functools import partial
 from pathlib import Path
 
 import pytest
 
-from tests.helpers import ROOT
+from tests.helpers import ROOT, run_python
 
 pytestmark = pytest.mark.slow
 
 VERSIONS = ("3.11", "3.12", "3.13")
 LEARNED = ("maskable_ppo", "next_deal_ppo", "planner")
+
+outside = partial(run_python, PYTHONPATH="")
+"""Run a Python that does not find the clone."""
 
 PLAY = """
 import sys
@@ -47,16 +51,6 @@ print("torch" in sys.modules)
 """
 
 
-def run(python: str, *command: str, cwd: Path, path: str = "", status: int = 0) -> str:
-    """The output of a command of a Python, which must end with this status."""
-    environment = os.environ | {"PYTHONPATH": path}  # the caller's might lead to the clone
-    done = subprocess.run(
-        [python, *command], cwd=cwd, env=environment, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == status, done.stdout + done.stderr
-    return done.stdout + done.stderr * (status > 0)
-
-
 def tracked(*folders: str) -> list[str]:
     """The tracked files of some folders, or all."""
     command = ["git", "ls-files", *folders]
@@ -71,7 +65,7 @@ def release(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name in tracked():
         (sources / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / name, sources / name, follow_symlinks=False)
-    run(sys.executable, "-m", "build", cwd=sources)
+    outside("-m", "build", cwd=sources)
     return sources / "dist"
 
 
@@ -128,33 +122,33 @@ def test_the_archives_are_complete(release: Path, wheel: Path, tmp_path: Path) -
 def test_an_editable_install_is_a_path(release: Path, tmp_path: Path) -> None:
     """Type checkers and editors follow it, but not the import hook that setuptools would add."""
     flags = ("--target", str(tmp_path), "--no-deps", "--quiet", "--editable", str(release.parent))
-    run(sys.executable, "-m", "pip", "install", *flags, cwd=tmp_path)
+    outside("-m", "pip", "install", *flags, cwd=tmp_path)
     (path,) = tmp_path.glob("*.pth")
     assert path.read_text().strip() == str(release.parent)
 
 
 def test_agents_play_without_torch(wheel: Path, tmp_path: Path) -> None:
     """Install into a new environment with the newest packages and the extras that need no torch."""
-    run(newest_python(), "-m", "venv", "new", cwd=tmp_path)
-    python = str(tmp_path / "new" / "bin" / "python")
+    outside("-m", "venv", "new", cwd=tmp_path, python=newest_python())
+    new = partial(outside, cwd=tmp_path, python=str(tmp_path / "new" / "bin" / "python"))
     packages = f"{wheel}[agents,play,experiments]", "httpx2"  # for Starlette's test client
-    run(python, "-m", "pip", "install", "--quiet", "--no-compile", *packages, cwd=tmp_path)
+    new("-m", "pip", "install", "--quiet", "--no-compile", *packages)
     command = ("-m", "four_seasons_env")
 
-    warned = run(python, *command, "train", "--out", "x", cwd=tmp_path, status=2)
+    warned = new(*command, "train", "--out", "x", status=2)
     assert warned.count("\n") == 1
     assert "pip install 'four-seasons-env[" in warned
 
-    printed = run(python, "-c", PLAY, *LEARNED, cwd=tmp_path)
+    printed = new("-c", PLAY, *LEARNED)
     assert all(f"played: {name}\n" in printed for name in LEARNED)
     assert "offered: ['planner'" in printed
     assert printed.endswith("False\n")
 
     flags = ("--deals", "0-19", "--record", "--n-jobs", "1", "--out", "x")
     names = ("random", "heuristic", "planner")
-    printed = run(python, *command, "compare", "--agents", *names, *flags, cwd=tmp_path)
+    printed = new(*command, "compare", "--agents", *names, *flags)
     assert all(name in printed for name in (*names, "ceiling"))
-    assert "60 games" in run(python, *command, "verify", "x", cwd=tmp_path)
+    assert "60 games" in new(*command, "verify", "x")
 
 
 def test_the_demo_writes_its_files(wheel: Path, tmp_path: Path) -> None:
@@ -169,11 +163,7 @@ def test_the_demo_writes_its_files(wheel: Path, tmp_path: Path) -> None:
     steps = [words[1:] for words in commands if words[0].endswith("/four-seasons")]
     assert [name for name, *_ in steps] == ["train", "compare", "report"]
     for step in steps:
-        printed = run(
-            sys.executable,
-            *("-m", "four_seasons_env", *step),
-            cwd=tmp_path,
-            path=str(tmp_path / "unpacked"),
-        )
+        flags = ("-m", "four_seasons_env", *step)
+        printed = run_python(*flags, cwd=tmp_path, PYTHONPATH=str(tmp_path / "unpacked"))
     (page,) = tmp_path.glob("demo/*/compare/report.html")
     assert f"report: {page.relative_to(tmp_path)}\n" in printed

@@ -3,7 +3,6 @@
 import base64
 import json
 import zipfile
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -13,15 +12,11 @@ from gymnasium import spaces
 from sb3_contrib import MaskablePPO
 
 from four_seasons_env.adapters.sb3 import FourSeasonsVecEnv
-from four_seasons_env.agents import make_agent
 from four_seasons_env.agents.learned.move_policy import MovePolicy
 from four_seasons_env.agents.learned.network_agent import NetworkAgent
 from four_seasons_env.agents.learned.next_deal_agent import NextDealAgent
 from four_seasons_env.agents.learned.ppo import Ppo
 from four_seasons_env.agents.training import get_learner
-from four_seasons_env.engine.deals import TRAIN_FROM
-from four_seasons_env.experiments.play import play_deals
-from four_seasons_env.experiments.train import Train, train
 from four_seasons_env.rules import RULES, Rules
 from tests.agents.fakes import SMALL_RUNS
 from tests.helpers import mostly_slow, observe, played_on
@@ -35,15 +30,6 @@ def make(name: str, rules: Rules = DEFAULT) -> Ppo:
     learner = kind(rules, kind.read_settings(SMALL_RUNS[name]), seed=0)
     assert isinstance(learner, Ppo)
     return learner
-
-
-def test_positions_of_other_rules_are_learned(tmp_path: Path) -> None:
-    name, rules = "next_deal_ppo", "pysolfc/florentine"
-    run = Train(tmp_path / "x", agent=name, rules=rules, steps="96", set=SMALL_RUNS[name])
-    train(replace(run, validations=1, validation_deals=4))
-    agent = make_agent(f"{name}:{run.out / 'best'}", rules)
-    played = play_deals(agent, RULES[rules], range(TRAIN_FROM, TRAIN_FROM + 4))
-    assert (played["moves"] > 0).all()
 
 
 @pytest.mark.parametrize("name", ["next_deal_ppo", "maskable_ppo", "planner"])

@@ -10,9 +10,11 @@ from __future__ import annotations
 import copy
 import pickle
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import cloudpickle
+import gymnasium as gym
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
@@ -27,7 +29,7 @@ from hypothesis.stateful import (
     rule,
 )
 
-from four_seasons_env import FourSeasonsEnv, FourSeasonsVectorEnv, Game
+from four_seasons_env import FourSeasonsEnv, FourSeasonsVectorEnv
 from four_seasons_env.engine.moves import all_moves
 from four_seasons_env.rules import RULES, Rules
 from tests.helpers import board, numbered_deck, small, training_deals
@@ -41,56 +43,21 @@ COPIERS: dict[str, Callable[[Any], Any]] = {
 MOST_MOVES = 40
 
 
-class Single:
-    """A single environment, as a batch of one; it is reset by the test when an episode ends."""
-
-    def __init__(self, rules: Rules) -> None:
-        self.env = FourSeasonsEnv(rules=rules, max_moves=MOST_MOVES)
-        self.count = 1
-
-    def reset(self, seed: int) -> None:
-        self.env.reset(seed=seed)
-
-    def step(self, actions: np.ndarray) -> list[bool]:
-        _, _, terminated, truncated, _ = self.env.step(int(actions[0]))
-        if terminated or truncated:
-            self.env.reset()
-        return [terminated or truncated]
-
-    def games(self) -> list[Game]:
-        return [self.env.game]
-
-    def masks(self) -> np.ndarray:
-        return self.env.action_masks()[None]
-
-
-class Vector:
-    """The native vector environment."""
-
-    def __init__(self, rules: Rules, **kwargs: Any) -> None:
-        self.count = 3
-        self.env = FourSeasonsVectorEnv(self.count, rules=rules, max_moves=MOST_MOVES, **kwargs)
-
-    def reset(self, seed: int) -> None:
-        self.env.reset(seed=seed)
-
-    def step(self, actions: np.ndarray) -> list[bool]:
-        _, _, terminated, truncated, _ = self.env.step(actions)
-        return list(terminated | truncated)
-
-    def games(self) -> list[Game]:
-        return [Game.from_record(record, self.env.rules) for record in self.env.games]
-
-    def masks(self) -> np.ndarray:
-        return self.env.action_masks()
-
-
-KINDS: dict[str, Callable[[Rules], Any]] = {
-    "single": Single,
-    "vector": Vector,
-    "vector without copies": lambda rules: Vector(rules, copy=False),
-    "threads": lambda rules: Vector(rules, num_threads=2),
+KINDS: dict[str, dict[str, Any]] = {
+    "single": {},
+    "vector": {},
+    "vector without copies": {"copy": False},
+    "threads": {"num_threads": 2},
 }
+
+
+def made(kind: str, rules: Rules) -> gym.vector.VectorEnv[Any, Any, Any]:
+    """An environment of a kind; a single one as Gymnasium's batch of one."""
+    how = {"rules": rules, "max_moves": MOST_MOVES} | KINDS[kind]
+    if kind == "single":
+        one = partial(FourSeasonsEnv, **how)
+        return gym.vector.SyncVectorEnv([one], autoreset_mode=gym.vector.AutoresetMode.SAME_STEP)
+    return FourSeasonsVectorEnv(3, **how)
 
 
 class Player:
@@ -98,20 +65,20 @@ class Player:
 
     def __init__(self, kind: str, rules: Rules) -> None:
         self.rules = rules
-        self.env = KINDS[kind](rules)
+        self.env = made(kind, rules)
         self.names = [str(move) for move in all_moves(rules)]
 
     def reset(self, seed: int) -> None:
-        self.env.reset(seed)
-        self.deals = [iter(training_deals(seed + i, 100)) for i in range(self.env.count)]
-        self.models = [self.next_model(i) for i in range(self.env.count)]
+        self.env.reset(seed=seed)
+        self.deals = [iter(training_deals(seed + i, 100)) for i in range(self.env.num_envs)]
+        self.models = [self.next_model(i) for i in range(self.env.num_envs)]
 
     def next_model(self, game: int) -> SlowGame:
         deck = numbered_deck(next(self.deals[game]), self.rules.ranks)
         return SlowGame(self.rules, deck)
 
     def step(self, choices: list[int], legal: list[bool]) -> None:
-        actions = np.zeros(self.env.count, np.int64)
+        actions = np.zeros(self.env.num_envs, np.int64)
         for i, model in enumerate(self.models):
             allowed = [self.names.index(name) for name in sorted(model.legal_moves())]
             others = [action for action in range(len(self.names)) if action not in allowed]
@@ -119,12 +86,13 @@ class Player:
             actions[i] = of[choices[i] % len(of)]
             if actions[i] in allowed:
                 model.play_legal(self.names[actions[i]])
-        for i, done in enumerate(self.env.step(actions)):
-            if done:
-                self.models[i] = self.next_model(i)
+        _, _, terminated, truncated, _ = self.env.step(actions)
+        for i in np.flatnonzero(terminated | truncated):
+            self.models[i] = self.next_model(i)
 
     def check(self) -> None:
-        for game, mask, model in zip(self.env.games(), self.env.masks(), self.models, strict=True):
+        games, masks = self.env.call("game"), self.env.call("action_masks")
+        for game, mask, model in zip(games, masks, self.models, strict=True):
             assert board(game) == board(model)
             assert {self.names[i] for i in np.flatnonzero(mask)} == (
                 set() if model.is_over else model.legal_moves()
