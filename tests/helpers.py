@@ -5,7 +5,7 @@ import os
 import random
 import subprocess
 import sys
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -22,6 +22,7 @@ from four_seasons_env.game import Game
 from four_seasons_env.games import Games
 from four_seasons_env.observations import KINDS, SHOWN, encode_all, observation_space
 from four_seasons_env.rules import BASE_FROM, BUILDS, OPENINGS, RULES, SPACES, WRAPS, Rules
+from tests.reference.slow_model import SlowGame
 
 ROOT = Path(__file__).parent.parent
 RANKS = "A23456789TJQK"
@@ -215,6 +216,23 @@ def random_moves(game: Game, seed: int, most: int) -> list[Move]:
         moves.append(biased_choice(game.legal_moves(), rng))
         game.play(moves[-1])
     return moves
+
+
+def together(
+    rules: Rules, deck: Sequence[str], choose: Callable[[list[str]], str], most: int
+) -> Iterator[tuple[Game, SlowGame]]:
+    """The positions of a game in both models, until it is over or has this number of moves.
+
+    Args:
+        choose: chooses among the slow model's legal moves.
+    """
+    game, slow = Game(rules, deck=deck), SlowGame(rules, list(deck))
+    yield game, slow
+    while not slow.is_over and game.moves_played < most:
+        move = choose(sorted(slow.legal_moves()))
+        game.play(move)
+        slow = slow.after(move)
+        yield game, slow
 
 
 def later(game: Game, moves: Iterable[Move | str]) -> Game:

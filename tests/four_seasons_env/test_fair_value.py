@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Iterable, Iterator
+from functools import partial
 
 import pytest
 
@@ -9,7 +10,7 @@ from four_seasons_env.engine.deals import TRAIN_FROM
 from four_seasons_env.game import Game
 from four_seasons_env.rules import RULES, SMALL, Rules
 from four_seasons_env.solver import Known, fair_value, solve
-from tests.helpers import later, mostly_slow, numbered_deck, small
+from tests.helpers import biased_choice, later, mostly_slow, numbered_deck, small, together
 from tests.reference.brute_force import FairValues, TooLarge
 from tests.reference.slow_model import SlowGame
 
@@ -17,25 +18,15 @@ from tests.reference.slow_model import SlowGame
 
 
 def positions(rules: Rules, deal: int, hidden: int) -> Iterator[tuple[Game, SlowGame]]:
-    """A deal played at random: its positions with few cards hidden, one after each card turned.
-
-    In both models.
-    """
-    deck = numbered_deck(deal, rules.ranks)
-    game, slow = Game(rules, deck=deck), SlowGame(rules, deck)
-    rng = random.Random(deal)
-    last = -1
-    while last and not game.is_over and game.moves_played < 300:
-        if game.redeals_left != rules.redeals:
+    """A deal played at random: its positions with few cards hidden, one after each card turned."""
+    deck, choose = numbered_deck(deal, rules.ranks), partial(biased_choice, rng=random.Random(deal))
+    last = hidden + 1
+    for game, slow in together(rules, deck, choose, 300):
+        if game.redeals_left != rules.redeals or game.is_over:
             return
-        if game.stock_size <= hidden and game.stock_size != last:
+        if game.stock_size < last:
             last = game.stock_size
             yield game.copy(), slow
-        moves = [str(move) for move in game.legal_moves(distinct=True)]
-        up = [move for move in moves if move.endswith(">F")]
-        move = rng.choice(up if up and rng.random() < 0.5 else moves)
-        game.play(move)
-        slow = slow.after(move)
 
 
 def compare(rules: Rules, deals: Iterable[int], hidden: int) -> list[float]:

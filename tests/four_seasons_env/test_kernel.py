@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -27,6 +28,7 @@ from tests.helpers import (
     small,
     stock_codes,
     texts,
+    together,
 )
 from tests.reference.slow_model import SlowGame
 
@@ -55,22 +57,11 @@ def as_model_has_it(model: SlowGame) -> dict[str, Any]:
     }
 
 
-def play_side_by_side(
-    rules: Rules, deck: Sequence[str], seed: int, max_moves: int = 200
-) -> SlowGame:
-    """Play a game at random on both, comparing all there is to see; returns where it ended."""
-    rng = random.Random(seed)
-    game, model = Game(rules, deck=deck), SlowGame(rules, list(deck))
-    for _ in range(max_moves):
-        expected = as_model_has_it(model)
-        assert as_engine_has_it(game) == expected
-        if expected["over"]:
-            break
-        move = biased_choice(sorted(expected["legal"]), rng)
-        game.play(move)
-        model.play(move)
-    assert as_engine_has_it(game) == as_model_has_it(model)
-    return model
+def play_side_by_side(rules: Rules, deck: Sequence[str], seed: int, max_moves: int = 200) -> None:
+    """Play a game at random on both, comparing all there is to see."""
+    choose = partial(biased_choice, rng=random.Random(seed))
+    for game, model in together(rules, deck, choose, max_moves):
+        assert as_engine_has_it(game) == as_model_has_it(model)
 
 
 @given(st.data())

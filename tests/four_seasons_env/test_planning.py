@@ -28,6 +28,7 @@ from tests.helpers import (
     random_steps,
     same,
     small,
+    together,
 )
 from tests.reference.slow_model import SlowGame
 
@@ -36,21 +37,16 @@ SMALL = {name: small(name, 6, min(rules.piles, 5)) for name, rules in RULES.item
 FEW = [SMALL[name] for name in (*REPRESENTATIVES, "four-seasons-1883")]
 
 
-def together(rules: Rules, seed: int) -> Iterator[tuple[Game, SlowGame]]:
+def progressing(rules: Rules, seed: int) -> Iterator[tuple[Game, SlowGame]]:
     """The positions of a random game that prefers progress, in both models."""
-    draw = random.Random(seed)
-    deck = cards_in_order(rules.ranks)
+    draw, deck = random.Random(seed), cards_in_order(rules.ranks)
     draw.shuffle(deck)
-    game, slow = Game(rules, deck=deck), SlowGame(rules, deck)
-    while not slow.is_over:
-        yield game, slow
-        legal = sorted(slow.legal_moves())
+
+    def choose(legal: list[str]) -> str:
         forward = [text for text in legal if ">T" not in text or text[0] in "WS"]
-        text = draw.choice(forward if forward and draw.random() < 0.8 else legal)
-        game.play(text)
-        slow.play(text)
-        if game.moves_played > 150:
-            return
+        return draw.choice(forward if forward and draw.random() < 0.8 else legal)
+
+    return together(rules, deck, choose, 150)
 
 
 @pytest.mark.parametrize("name", mostly_slow(RULES))
@@ -58,7 +54,7 @@ def test_outcomes_are_those_of_the_slow_model(name: str) -> None:
     rules = SMALL[name]
     known = several = 0
     for seed in range(3):
-        for game, slow in together(rules, seed):
+        for game, slow in progressing(rules, seed):
             hidden = slow.redeals_left == rules.redeals
             assert game.unseen == (set(slow.stock) if hidden else set())
             for text in sorted(slow.legal_moves()):
@@ -121,7 +117,7 @@ def stops_of_the_slow_model(slow: SlowGame, most: int) -> set[str] | None:
 def test_stops_are_those_of_the_slow_model(rules: Rules) -> None:
     compared = 0
     for seed in range(3):
-        for number, (game, slow) in enumerate(together(rules, seed)):
+        for number, (game, slow) in enumerate(progressing(rules, seed)):
             expected = None if number % 3 else stops_of_the_slow_model(slow, 150)
             if expected is None:
                 continue
