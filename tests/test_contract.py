@@ -49,14 +49,7 @@ from four_seasons_env.solver import fair_value
 from four_seasons_env.testing import check_masked_env
 from four_seasons_env.text import FourSeasonsTextEnv
 from four_seasons_env.wrappers import MaskInObservation, VectorMaskInObservation
-from tests.agents.fakes import (
-    candidate_card,
-    candidate_weights,
-    move_card,
-    move_weights,
-    planner_card,
-    value_weights,
-)
+from tests.agents import fakes
 from tests.helpers import (
     REPRESENTATIVES,
     ROOT,
@@ -393,11 +386,13 @@ DEFAULT = RULES["four-seasons"]
 
 def planner(rules: Rules, **options: int) -> PlannerAgent:
     limits = {"positions": 50, "ending_positions": 200, "worlds": 1}
-    return PlannerAgent(rules, planner_card(rules), value_weights(), **limits, **options)
+    return PlannerAgent(
+        rules, fakes.planner_card(rules), fakes.value_weights(), **limits, **options
+    )
 
 
 def candidates(rules: Rules) -> NextDealAgent:
-    return NextDealAgent(rules, candidate_card(rules, "policy"), candidate_weights())
+    return NextDealAgent(rules, fakes.candidate_card(rules, "policy"), fakes.candidate_weights())
 
 
 def of_the_tutorial(file: str, name: str, **options: int) -> Callable[[Rules], Any]:
@@ -415,7 +410,7 @@ PLAYERS: dict[str, Callable[[Rules], Any]] = {
     "rollout with searches": named("rollout@worlds=2,moves=2,expansions=20"),
     "finisher": named("finisher@base=random,ending_positions=2000"),
     "first_candidate": named("first_candidate@expansions=20"),
-    "policy": lambda rules: NetworkAgent(rules, move_card(rules), move_weights()),
+    "policy": lambda rules: NetworkAgent(rules, fakes.move_card(rules), fakes.move_weights()),
     "candidates": candidates,
     "planner": lambda rules: planner(rules, lookahead=1, votes=0),
     "planner with votes": lambda rules: planner(rules, votes=40),

@@ -127,11 +127,7 @@ def test_pages_of_the_api_name_their_command() -> None:
 
 def test_page_on_environments_agrees_with_code() -> None:
     page, rules = PAGES["docs/reference/environments.md"], RULES["four-seasons"]
-    moves = [str(move) for move in all_moves(rules)]
-    assert f"`Discrete({len(moves)})`" in page
-    assert moves[:3] == ["deal", "W>F", "T0>F"]
-    assert (moves[6], moves[7], moves[11]) == ("T4>F", "W>T0", "W>T4")
-    assert (*moves[12:14], moves[31]) == ("T0>T1", "T0>T2", "T4>T3")
+    assert f"`Discrete({len(all_moves(rules))})`" in page
     for name in OBSERVATIONS:
         assert re.search(rf"`{name}` \([^)]*, {observation_length(rules, name)} numbers\)", page)
     assert f"the reward is -{ILLEGAL_PENALTY:g}" in page
