@@ -85,7 +85,7 @@ class Player:
             of = allowed if legal[i] and allowed else others or allowed
             actions[i] = of[choices[i] % len(of)]
             if actions[i] in allowed:
-                model.play_legal(self.names[actions[i]])
+                model.play(self.names[actions[i]])
         _, _, terminated, truncated, _ = self.env.step(actions)
         for i in np.flatnonzero(terminated | truncated):
             self.models[i] = self.next_model(i)

@@ -48,7 +48,6 @@ def test_observation_shows_the_position() -> None:
 @pytest.mark.parametrize(
     ("reply", "words"),
     [
-        ("deal", "deal"),
         ("T0>F, W>T2; deal", "T0>F W>T2 deal"),
         ("I think.\n\n**Answer:** `w -> t2`, **deal**.\n", "w>t2 deal"),
         ("Answer: T0>F\nno, rather\nAnswer: deal", "deal"),
@@ -81,7 +80,6 @@ def test_observation_shows_the_position() -> None:
         ("\uff34\uff13\uff1e\uff34\uff10\uff0c\uff44\uff45\uff41\uff4c", "T3>T0 deal"),
         ("T3 \u2192 T0, T4 \u27f6 T1, W \u21d2 F, T0 \u27a1\ufe0f F", "T3>T0 T4>T1 W>F T0>F"),
         ("T3-T0, T4\u2013T1, W to F", "T3>T0 T4>T1 W>F"),
-        ("\u201cT3>T0\u201d", "T3>T0"),
         # What is ambiguous is left for the player to clear up.
         ("not T3>T0", "not T3>T0"),
         ("T3>T0 or deal", "T3>T0 or deal"),
