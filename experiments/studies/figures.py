@@ -27,10 +27,12 @@ ANSWER += ["planner", "planner@lookahead=1", "planner@lookahead=3,worlds=32,cand
 
 
 def curve(name: str) -> pd.DataFrame:
-    """The moves and the share of training games won, of the log of a training, smoothed."""
+    """The moves and the share of training games won, of the logs of trainings, smoothed."""
     rows = folders.read_table(RESULTS / f"{name}.csv")
-    won = rows["play/win_rate"].rolling(5, min_periods=1).mean()
-    return pd.DataFrame({"moves": rows["time/total_timesteps"], "won": won})
+    rows = rows.assign(run=rows.get("run", name))
+    won = rows.groupby("run")["play/win_rate"]
+    smooth = won.transform(lambda rates: rates.rolling(5, min_periods=1).mean())
+    return pd.DataFrame({"moves": rows["time/total_timesteps"], "won": smooth, "run": rows["run"]})
 
 
 def draw_plots(out: Path) -> None:
@@ -66,11 +68,12 @@ def draw_plots(out: Path) -> None:
 
     # 5. Learning on moves, with two masks.
     curves = {
-        'mask="no_repeats"': curve("moves"),
-        'mask="distinct" (version 3.0.0)': curve("moves-distinct"),
-        'mask="no_repeats" on a GPU (version 3.0.0)': folders.read_table(RESULTS / "moves-gpu.csv"),
+        "ten core-minutes": curve("moves-seeds"),
+        "the bundled weights": curve("moves"),
+        'ten core-minutes, mask="distinct"': curve("moves-distinct"),
+        "on a GPU (version 3.0.0)": folders.read_table(RESULTS / "moves-gpu.csv").assign(run=""),
     }
-    named = [rows.assign(name=name, run=name) for name, rows in curves.items()]
+    named = [rows.assign(name=name) for name, rows in curves.items()]
     rows = pd.concat(named).rename(columns={"moves": "spent", "won": "win_rate"})
     by_hand = {name: references[name] for name in ("heuristic", "finisher")}
     title = "PPO on moves, with and without moves back"

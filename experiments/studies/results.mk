@@ -102,16 +102,30 @@ $(OUT)/trained/%/done.json:
 # $(call runs,LABEL,AGENT,FOLDERS): trainings as players with one label
 runs = $(foreach run,$(3),$(1)=$(2):$(run))
 
-learning: $(LEARNED_IN) $(OUT)/distinct/maskable_ppo-four-seasons/done.json
+# The training that made the bundled weights, one with another mask, and one by
+# docs/reference/data.md that imitates first, if it is there.
+LONG := $(OUT)/long/maskable_ppo-four-seasons
+DISTINCT := $(OUT)/distinct/maskable_ppo-four-seasons
+TAUGHT := $(patsubst %/done.json,%,$(wildcard $(OUT)/taught/maskable_ppo-four-seasons/done.json))
+
+$(LONG)/done.json:
+	$(call train,--agent maskable_ppo --core-minutes $(call few,0.2,100) \
+		--set layers=[256,128,64] games=4096 batch_size=16384 learning_rate=5e-3)
+$(DISTINCT)/done.json:
+	$(call train,--agent maskable_ppo --core-minutes $(call few,0.2,10) --set mask=distinct)
+
+learning: $(LEARNED_IN) $(LONG)/done.json $(DISTINCT)/done.json
 	$(FOUR) compare --play deterministic --deals $(call few,0-9,0-999) --out $(OUT)/learning \
 		--agents heuristic $(foreach each,$(CURVES),$(call runs,$(each),$(firstword $(subst -, \
-		,$(each))),$(SEEDS:%=$(OUT)/trained/$(each)-seed-%)))
+		,$(each))),$(SEEDS:%=$(OUT)/trained/$(each)-seed-%))) \
+		$(call runs,maskable_ppo-10-taught,maskable_ppo,$(TAUGHT))
 	$(call store,learning/summary.csv,$(RESULTS)/learning.csv)
-	$(call store,trained/$(lastword $(CURVES))-seed-0/progress.csv,$(RESULTS)/moves.csv)
+	$(call store,long/maskable_ppo-four-seasons/progress.csv,$(RESULTS)/moves.csv)
 	$(call store,distinct/maskable_ppo-four-seasons/progress.csv,$(RESULTS)/moves-distinct.csv)
-
-$(OUT)/distinct/maskable_ppo-four-seasons/done.json:
-	$(call train,--agent maskable_ppo --core-minutes $(call few,0.2,10) --set mask=distinct)
+	awk 'FNR % 4 == 1 && (FNR > 1 || NR == 1) { print (NR == 1 ? "run" : FILENAME) "," $$0 }' \
+		$(SEEDS:%=$(OUT)/trained/maskable_ppo-$(call few,0.5,10)-seed-%/progress.csv) \
+		> $(OUT)/moves-seeds.csv  # every fourth row of each seed
+	$(call store,moves-seeds.csv,$(RESULTS)/moves-seeds.csv)
 
 # Algorithms of others, ten core-minutes each; measured rows are skipped.
 baselines:

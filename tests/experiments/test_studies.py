@@ -134,7 +134,7 @@ def test_every_training_of_the_results_can_start() -> None:
     found = re.findall(r"else .*?four-seasons train (.*?); fi", commands_of_results())
     config = (tyro.conf.OmitArgPrefixes,)
     runs = [tyro.cli(Train, args=each.split(), config=config) for each in found]
-    assert len({run.out for run in runs}) == len(runs) == 53
+    assert len({run.out for run in runs}) == len(runs) == 54
     for run in runs:
         what = run.rules
         if run.out.parent.name == "trained":
