@@ -45,7 +45,6 @@ from __future__ import annotations
 import ast
 import contextlib
 import functools
-import gc
 import hashlib
 import importlib.util
 import logging
@@ -59,7 +58,6 @@ import numba
 import numpy as np
 from numba import types
 from numba.core.caching import FunctionCache
-from numba.core.compiler import Compiler
 from numba.experimental import structref
 from numba.extending import models, overload, register_model, typeof_impl
 
@@ -125,32 +123,14 @@ class _Cache(FunctionCache):
         return found
 
 
-class _Compiler(Compiler):
-    """Numba's compiler, with neither lines of its own in the log nor garbage collection.
-
-    With logging at DEBUG, Numba writes millions of bytes for one function. And it makes so many
-    objects that the search for garbage would take a tenth of the time.
-    """
-
-    def compile_extra(self, func: Callable[..., Any]) -> Any:
-        """Compile a function. Numba holds its lock meanwhile, so no other thread compiles."""
-        logger, collects = logging.getLogger("numba"), gc.isenabled()
-        level = logger.level
-        logger.setLevel(level or logging.WARNING)  # a level that somebody has set stays
-        gc.disable()
-        try:
-            return super().compile_extra(func)  # type: ignore[no-untyped-call]
-        finally:
-            logger.setLevel(level)
-            if collects:
-                gc.enable()
-
+_numba_log = logging.getLogger("numba")
+if _numba_log.level == logging.NOTSET:  # with DEBUG from above, millions of bytes for one function
+    _numba_log.setLevel(logging.WARNING)
 
 _OPTIONS: dict[str, Any] = {
     "nogil": True,
     "error_model": "numpy",
     "no_cfunc_wrapper": True,
-    "pipeline_class": _Compiler,
 }
 _njit: Any = numba.njit  # its types do not know all options
 
