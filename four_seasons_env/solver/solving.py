@@ -12,7 +12,7 @@ import math
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from four_seasons_env.arguments import check_limits
 from four_seasons_env.engine.jit import announce
@@ -169,10 +169,11 @@ def solve(
         replay.play(move)
     if status == WON and not replay.is_won:
         raise AssertionError(f"moves that do not win {game!r}: {moves}")
-    solution = Solution(_STATUS_NAMES[status], moves, positions, time.perf_counter() - started)
+    taken = time.perf_counter() - started
     if step is None:
-        return solution
-    return replace(solution, certificate="moves" if status == WON else step.method, step=step.name)
+        return Solution(_STATUS_NAMES[status], moves, positions, taken)
+    certificate = "moves" if status == WON else step.method
+    return Solution(_STATUS_NAMES[status], moves, positions, taken, certificate, step.name)
 
 
 def solve_all(games: Sequence[Game], seconds: float) -> list[Solution]:
