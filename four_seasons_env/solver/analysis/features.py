@@ -12,6 +12,26 @@ Example: all bases are Aces, no card is up, and the waste holds 5C 2C 7C, with 7
   but wait below 7C: `waste_late` is 2, and `waste_delay` is the sum of the deals that they lose.
 
 Bit sets of cards are ordered by the foundations (`root`): bit 4 * place + suit.
+
+The features, by the index of their weight:
+
+     0  waste            cards in the waste
+     1  piles            piles that are no spaces
+     2  up               cards on the foundations
+     3  above_next       waste cards above those that the foundations take next
+     4  tops             sum of the places of the piles' top cards, each 0 to 1
+     5  needed           piles that the tableau's cards need at least
+     6  inversions       pairs of waste cards of which the upper is of a higher place
+     7  suit_inversions  the same within a suit
+     8  worst            piles needed at least, at the worst moment of playing off the waste
+     9  parked           waste cards that must be parked in the tableau at least
+    10  lowest           level of the lowest foundation
+    11  covered          tableau cards above those that the foundations take next
+    12  waste_delay      deals that waste cards wait for those above them (FRAME field `ready`)
+    13  waste_late       waste cards with one above them that waits for longer
+    14  waste_wait       deals until the last waste card can go up
+    15  pile_late        tableau cards with one above them that waits for longer
+    16  pile_wait        deals until the last card of a pile can go up, summed over the piles
 """
 
 from __future__ import annotations
@@ -22,40 +42,13 @@ from four_seasons_env.engine.bits import popcount
 from four_seasons_env.engine.deals import NO_CARD
 from four_seasons_env.engine.jit import inlined, jit
 from four_seasons_env.engine.moves import WASTE
-from four_seasons_env.solver.analysis.relaxation import (
-    FOUR,
-    ONE,
-    SUIT,
-    ZERO,
-    cards_up,
-    never_up,
-    next_cards,
-    piles_needed,
-)
+from four_seasons_env.solver.analysis import relaxation
+from four_seasons_env.solver.analysis.relaxation import FOUR, ONE, SUIT, ZERO
 
-FEATURES = (
-    "waste",  # cards in the waste
-    "piles",  # piles that are no spaces
-    "up",  # cards on the foundations
-    "above_next",  # waste cards above those that the foundations take next
-    "tops",  # sum of the places of the piles' top cards, each 0 to 1
-    "needed",  # piles that the tableau's cards need at least
-    "inversions",  # pairs of waste cards of which the upper is of a higher place
-    "suit_inversions",  # the same within a suit
-    "worst",  # piles needed at least, at the worst moment of playing off the waste
-    "parked",  # waste cards that must be parked in the tableau at least
-    "lowest",  # level of the lowest foundation
-    "covered",  # tableau cards above those that the foundations take next
-    "waste_delay",  # deals that waste cards wait for those above them, in all (FRAME field `ready`)
-    "waste_late",  # waste cards with one above them that waits for longer
-    "waste_wait",  # deals until the last waste card can go up
-    "pile_late",  # tableau cards with one above them that waits for longer
-    "pile_wait",  # deals until the last card of a pile can go up, summed over the piles
-)
 WEIGHTS = np.array(
     [-0.23, -0.21, 1.93, -0.18, -2.0, 0.37, -0.25, 0.38, -0.17, -0.31, -0.47, -0.33, 0, 0, 0, 0, 0]
 )
-"""For a narrow beam, in the order of `FEATURES`; 0: not used.
+"""For a narrow beam, in the order above; 0: not used.
 
 Found by the cross-entropy method on training deals of `four-seasons`."""
 WIDE_WEIGHTS = np.array([
@@ -90,12 +83,12 @@ def _score_waste(g, tableau, stock, up, needed, frame, weights):
     Returns:
         The score, and the piles needed at the worst moment.
     """
-    ready, dealt = next_cards(up), np.int64(g.dealt)
+    ready, dealt = relaxation.next_cards(up), np.int64(g.dealt)
     size = above_next = parked = delay = late = longest = 0
     inversions = suit_inversions = np.int64(0)
     worst, above = needed, ZERO  # bit set of the waste cards so far
     # The cards that cannot go up, because they or a lower card of their suit are still buried.
-    never = never_up(frame.cards & ~up, tableau | stock | up)
+    never = relaxation.never_up(frame.cards & ~up, tableau | stock | up)
     card = g.top[WASTE]
     while card != NO_CARD:
         place = np.uint64(frame.place[card])
@@ -110,12 +103,12 @@ def _score_waste(g, tableau, stock, up, needed, frame, weights):
         # cards of its suit.
         blocked = never & suit
         if blocked & (~blocked + ONE) == bit:
-            never = never_up(frame.cards & ~up, tableau | stock | above | bit | up)
+            never = relaxation.never_up(frame.cards & ~up, tableau | stock | above | bit | up)
         else:
             parked += 1
             # The card has just moved and lies uncovered, so it hosts none.
             lying, hosts = tableau | above | bit, tableau | stock | above
-            worst = max(worst, piles_needed(lying & never, hosts, frame))
+            worst = max(worst, relaxation.piles_needed(lying & never, hosts, frame))
         # 3. Time: a card above that has to wait for more deals delays this one.
         wait = _wait_of(place, dealt, frame)
         delay += max(longest - wait, 0)
@@ -145,15 +138,15 @@ def _score_waste(g, tableau, stock, up, needed, frame, weights):
 def score_position(g, rule, frame, weights):
     """The score of a position, and whether a bound proves it lost.
 
-    The score is the sum of `FEATURES` times weights; larger is better.
+    The score is the sum of the features times their weights; larger is better.
 
     Args:
         g: a GAME record, ``rule`` its RULE record and ``frame`` its FRAME record.
         weights: float64 (features,).
     """
     # 1. Bit sets of the cards on the foundations, next for them, and in the stock.
-    up = cards_up(g.level)
-    ready = next_cards(up)
+    up = relaxation.cards_up(g.level)
+    ready = relaxation.next_cards(up)
     stock = ZERO
     for i in range(g.dealt, g.deck_size):
         stock |= ONE << np.uint64(frame.place[g.deck[i]])
@@ -180,7 +173,7 @@ def score_position(g, rule, frame, weights):
             card = g.below[card]
         waits += longest
     # 3. The waste, which also gives the bound. It is no proof where cards can come back.
-    needed = piles_needed(tableau, tableau, frame)
+    needed = relaxation.piles_needed(tableau, tableau, frame)
     score, worst = _score_waste(g, tableau, stock, up, needed, frame, weights)
     score += weights[1] * piles + weights[4] * tops / rule.ranks + weights[11] * covered
     score += weights[15] * late + weights[16] * waits
