@@ -80,15 +80,9 @@ from numba import types
 from numpy.typing import NDArray
 
 from four_seasons_env.arguments import check_choice
+from four_seasons_env.engine import kernel
 from four_seasons_env.engine.deals import NO_CARD
 from four_seasons_env.engine.jit import by_type, inlined, internal, is_a, jit, merged
-from four_seasons_env.engine.kernel import (
-    compile_rules,
-    face_up_card,
-    relative_rank,
-    stock_is_known,
-    stock_size,
-)
 from four_seasons_env.engine.moves import FOUNDATION, STOCK, WASTE
 from four_seasons_env.rules import Rules
 
@@ -217,7 +211,7 @@ def _show_card(g, rule, at, card, value, spare, out):
     """Set the rank and suit slots of a card to a value; for no card, set a spare slot instead."""
     is_card = card != NO_CARD
     suit = card & 3
-    out[at + relative_rank(g, rule, card) if is_card else spare] = value
+    out[at + kernel.relative_rank(g, rule, card) if is_card else spare] = value
     out[at + rule.ranks + suit if is_card else spare] = value
 
 
@@ -252,7 +246,7 @@ def _refresh_level(g, rule, suit, shown, out):
 @inlined
 def _refresh_stock(g, rule, out):
     """Update the number of cards left in the stock."""
-    out[_tops_slots(rule).stock] = _share(out, stock_size(g), rule.share)
+    out[_tops_slots(rule).stock] = _share(out, kernel.stock_size(g), rule.share)
 
 
 @internal
@@ -267,20 +261,10 @@ def _refresh_tops(g, rule, shown, out):
     slots = _tops_slots(rule)
     out[slots.redeals] = _share(out, g.redeals, _HALF)
     if rule.limited_redeal:
-        card = face_up_card(g, rule)
+        card = kernel.face_up_card(g, rule)
         out[slots.face_up : slots.end] = _OFF
         if card != NO_CARD:
             _show_card(g, rule, slots.face_up, card, _on(out), slots.face_up, out)
-
-
-@inlined
-def _card_row(g, rule, card, out):
-    """A card's slots among those of all cards, emptied."""
-    width = rule.piles + 5
-    at = ((card & 3) * rule.ranks + relative_rank(g, rule, card)) * width
-    row = out[at : at + width]
-    row[:] = _OFF
-    return row
 
 
 @by_type
@@ -293,14 +277,17 @@ def _write_card(g, rule, kind, card, where, count, out):
 
 
 def _write_in_vector(g, rule, kind, card, where, count, out):
-    row = _card_row(g, rule, card, out)
+    width = rule.piles + 5
+    at = ((card & 3) * rule.ranks + kernel.relative_rank(g, rule, card)) * width
+    row = out[at : at + width]
+    row[:] = _OFF
     row[where] = _on(out)
     lying = IN_PILES + rule.piles  # the slot for cards that lie on it; the next is for the deal
     row[lying + 1 if where == IN_STOCK else lying] = _share(out, count, rule.share)
 
 
 def _write_in_places(g, rule, kind, card, where, count, out):
-    at = (card & 3) * rule.ranks + relative_rank(g, rule, card)
+    at = (card & 3) * rule.ranks + kernel.relative_rank(g, rule, card)
     out[at] = where
     out[rule.cards + at] = count
 
@@ -330,8 +317,8 @@ def _write_cards(g, rule, kind, out):
             rank = (g.base[suit] + level) % rule.ranks
             _write_card(g, rule, kind, 4 * rank + suit, IN_FOUNDATION, 0, out)
     # 3. The stock. Its order shows only where the player knows it.
-    known = stock_is_known(g, rule)
-    for i in range(stock_size(g)):
+    known = kernel.stock_is_known(g, rule)
+    for i in range(kernel.stock_size(g)):
         _write_card(g, rule, kind, g.deck[g.dealt + i], IN_STOCK, i + 1 if known else 0, out)
 
 
@@ -361,15 +348,11 @@ def _add_cards(g, rule, kind, out):
 @by_type
 def _update_cards(g, rule, kind, source, target, put_up, out):
     """`_refresh_cards` of what `cards` adds to `tops`."""
-    return _update_nothing if is_a(kind, Tops) else _update_added_cards
-
-
-def _update_nothing(g, rule, kind, source, target, put_up, out):
-    pass
-
-
-def _update_added_cards(g, rule, kind, source, target, put_up, out):
-    _refresh_cards(g, rule, kind, source, target, put_up, out[_tops_slots(rule).end :])
+    if is_a(kind, Tops):
+        return lambda g, rule, kind, source, target, put_up, out: None
+    return lambda g, rule, kind, source, target, put_up, out: _refresh_cards(
+        g, rule, kind, source, target, put_up, out[_tops_slots(rule).end :]
+    )
 
 
 @by_type
@@ -385,7 +368,7 @@ def refresh(g, rule, kind, shown, out, move):
 @inlined
 def _may_touch_all(g, rule, target):
     """Whether all places must be written again after a move, see `refresh`."""
-    return rule.refills or target == STOCK or stock_is_known(g, rule)
+    return rule.refills or target == STOCK or kernel.stock_is_known(g, rule)
 
 
 @inlined
@@ -410,7 +393,7 @@ def _refresh_places(g, rule, kind, shown, out, move):
         _keep_tops(g, shown)
     else:
         _move_card(g, rule, shown, out, source, target)
-    out[2 * rule.cards + 1] = stock_size(g)
+    out[2 * rule.cards + 1] = kernel.stock_size(g)
 
 
 @inlined
@@ -425,7 +408,7 @@ def _move_card(g, rule, shown, out, source, target):
         _change_lying(out, left, to, NO_CARD)
     else:
         _change_lying(out, left, to, rule.cards)
-    at = (card & 3) * rule.ranks + relative_rank(g, rule, card)
+    at = (card & 3) * rule.ranks + kernel.relative_rank(g, rule, card)
     out[at] = IN_FOUNDATION if target == FOUNDATION else to
     out[rule.cards + at] = 0
     shown.top[old], shown.top[new] = g.top[old], g.top[new]
@@ -477,7 +460,7 @@ def _encode_places(g, rule, kind, shown, out):
     _write_cards(g, rule, kind, out)
     end = 2 * rule.cards
     out[end] = g.base[0]
-    out[end + 1] = stock_size(g)
+    out[end + 1] = kernel.stock_size(g)
     out[end + 2] = g.redeals
     _keep_tops(g, shown)
 
@@ -520,7 +503,7 @@ def observations_of(games: NDArray[Any], rules: Rules, observation: str) -> NDAr
     """
     dtype = np.uint8 if observation == "places" else np.float32
     out = np.empty((len(games), observation_length(rules, observation)), dtype)
-    encode_all(games, compile_rules(rules), KINDS[observation], np.empty(1, SHOWN), out)
+    encode_all(games, kernel.compile_rules(rules), KINDS[observation], np.empty(1, SHOWN), out)
     return out
 
 

@@ -13,14 +13,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from four_seasons_env.engine import kernel
 from four_seasons_env.engine.deals import NO_CARD
 from four_seasons_env.engine.jit import internal, jit
-from four_seasons_env.engine.kernel import (
-    NO_PILE,
-    moved_card,
-    stock_is_known,
-    stock_size,
-)
 from four_seasons_env.engine.moves import FOUNDATION
 
 _rng = np.random.default_rng(2026)  # any seed would do, if it is the same in every process
@@ -43,7 +38,7 @@ _NEXT = _table(52, 52)  # [place in a known stock, card]
 @internal
 def _common(g):
     """A hash of the foundations and of how far the stock is dealt."""
-    total = _STOCK[g.redeals, stock_size(g)]
+    total = _STOCK[g.redeals, kernel.stock_size(g)]
     for suit in range(4):
         total += _LEVEL[suit, g.level[suit]]
     return total
@@ -59,7 +54,7 @@ def position_keys(g, rule):
     a redeal), and the size of the stock says where the waste ends.
     """
     arranged = unarranged = _common(g)
-    if rule.reserve != NO_PILE:
+    if rule.reserve != kernel.NO_PILE:
         reserved = _TOP[rule.reserve, g.top[rule.reserve]]
         arranged += reserved
         unarranged += reserved
@@ -81,7 +76,7 @@ def key_change(g, rule, move):
     or the reserve's top card.
     """
     source, target = np.int64(rule.source[move]), np.int64(rule.target[move])
-    card = moved_card(g, rule, source, target)
+    card = kernel.moved_card(g, rule, source, target)
     suit, level = card & 3, np.int64(g.level[card & 3])
     if source >= FOUNDATION:  # worried back: its link is new, and the foundation is lower
         change = _LEVEL[suit, level - 1] - _LEVEL[suit, level]
@@ -107,7 +102,7 @@ def public_key(g, rule):
         while card != NO_CARD:
             total += LINK[card, g.below[card]]
             card = g.below[card]
-    if stock_is_known(g, rule):
+    if kernel.stock_is_known(g, rule):
         for i in range(g.dealt, g.deck_size):
             total += _NEXT[i - g.dealt, g.deck[i]]
     return total

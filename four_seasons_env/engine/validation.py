@@ -13,17 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from four_seasons_env.engine import kernel
 from four_seasons_env.engine.deals import NO_CARD
 from four_seasons_env.engine.jit import jit
-from four_seasons_env.engine.kernel import (
-    AUTO_STOCK,
-    BASE_ACES,
-    BASE_PER_SUIT,
-    GAME,
-    compile_rules,
-    stock_is_known,
-    stock_size,
-)
 from four_seasons_env.engine.moves import WASTE
 from four_seasons_env.rules import Rules
 
@@ -56,12 +48,12 @@ def check_games(games: NDArray[Any], rules: Rules) -> None:
     Raises:
         InvalidGame: naming the first record that is not, and what is wrong with it.
     """
-    if games.dtype != GAME or games.ndim != 1:
+    if games.dtype != kernel.GAME or games.ndim != 1:
         raise InvalidGame(
             f"positions must be a GAME array of shape (n,), not {games.dtype} of shape "
             f"{games.shape}"
         )
-    index, fault = first_fault(games, compile_rules(rules))
+    index, fault = first_fault(games, kernel.compile_rules(rules))
     if fault != _SOUND:
         which = f" {index}" if len(games) > 1 else ""
         raise InvalidGame(
@@ -91,7 +83,8 @@ def _fault(g, rule):
     if not _cards_are_sound(g, rule):
         return _CARDS
     # `auto_stock` before a redeal: there is a space only if the stock is out.
-    if rule.spaces == AUTO_STOCK and stock_size(g) > 0 and not stock_is_known(g, rule):
+    hides_cards = kernel.stock_size(g) > 0 and not kernel.stock_is_known(g, rule)
+    if rule.spaces == kernel.AUTO_STOCK and hides_cards:
         for pile in range(rule.piles):
             if g.top[pile] == NO_CARD:
                 return _SPACES
@@ -103,7 +96,7 @@ def _counters_are_sound(g, rule):
     """Check the numbers that stand alone."""
     if g.deal < -1 or g.redeals > rule.redeals or g.deck_size > rule.cards:
         return False
-    if g.deck_size < rule.cards and not stock_is_known(g, rule):
+    if g.deck_size < rule.cards and not kernel.stock_is_known(g, rule):
         return False
     return g.dealt <= g.deck_size
 
@@ -130,8 +123,8 @@ def _foundations_are_sound(g, rule):
     total = 0
     for suit in range(4):
         base = g.base[suit]
-        one_for_all = rule.base_from == BASE_PER_SUIT or base == g.base[0]
-        if base >= rule.ranks or not one_for_all or (rule.base_from == BASE_ACES and base):
+        one_for_all = rule.base_from == kernel.BASE_PER_SUIT or base == g.base[0]
+        if base >= rule.ranks or not one_for_all or (rule.base_from == kernel.BASE_ACES and base):
             return False
         if g.level[suit] > rule.ranks:
             return False

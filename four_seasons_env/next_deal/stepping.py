@@ -14,16 +14,7 @@ from numpy.typing import NDArray
 
 from four_seasons_env.engine.jit import by_type, internal, is_a, jit, merged
 from four_seasons_env.engine.kernel import legal, new_masks, nothing_hidden, play
-from four_seasons_env.episodes.stepping import (
-    NEXT_DEAL,
-    NO_EPISODE,
-    deal_next,
-    end_episode,
-    end_step,
-    first_refused,
-    rests,
-    start_episode,
-)
+from four_seasons_env.episodes import stepping as episodes
 from four_seasons_env.observations import KINDS as VECTOR_KINDS
 from four_seasons_env.observations import SHOWN, encode
 from four_seasons_env.positions.enumeration import HELD, best_stops, enumerate_positions, find_win
@@ -105,7 +96,7 @@ def new_scratch(rules: Rules, candidates: int, expansions: int) -> Scratch:
 def advance(bundle, actions, source, out, first, last):
     """See `episodes.stepping.advance`."""
     if last - first == len(actions):
-        refused = first_refused(bundle, actions)
+        refused = episodes.first_refused(bundle, actions)
         if refused >= 0:
             return -1 - refused
     ended = 0
@@ -122,10 +113,10 @@ def _advance_game(i, bundle, actions, source, out):
     # 1. The action.
     if len(actions):
         buffers.played[i] = -1  # reported also where the action ends the episode
-        if not rests(i, shared, contract.autoreset):
+        if not episodes.rests(i, shared, contract.autoreset):
             ended = _take_action(i, bundle, actions[i])
             if ended:
-                end_episode(i, shared, contract.autoreset)
+                episodes.end_episode(i, shared, contract.autoreset)
                 _copy(i, buffers.observations, shared.final_observations)
         # A custom reward sees the last positions first; then the caller begins the episodes.
         begins = shared.begins[i] and contract.reward != CUSTOM
@@ -142,11 +133,11 @@ def _advance_game(i, bundle, actions, source, out):
 def _begin(i, bundle, source):
     """Begin an episode with its first decision."""
     shared, rule = bundle.shared, bundle.contract.rules[0]
-    if source == NEXT_DEAL:
-        deal_next(i, shared, rule)
-    if source != NO_EPISODE:
-        start_episode(shared.games[i], rule, shared.episodes[i])
-    _decide(i, bundle, source != NO_EPISODE)
+    if source == episodes.NEXT_DEAL:
+        episodes.deal_next(i, shared, rule)
+    if source != episodes.NO_EPISODE:
+        episodes.start_episode(shared.games[i], rule, shared.episodes[i])
+    _decide(i, bundle, source != episodes.NO_EPISODE)
 
 
 @merged
@@ -168,7 +159,7 @@ def _take_action(i, bundle, action):
             episode.illegal = True
     # 3. The reward and the end.
     episode.cards_up = g.cards_up
-    shared.rewards[i], shared.truncated[i] = end_step(g, rule, episode, before, contract)
+    shared.rewards[i], shared.truncated[i] = episodes.end_step(g, rule, episode, before, contract)
     shared.terminated[i] = episode.over
     shared.done[i] = episode.over or shared.truncated[i]
     return shared.done[i]
@@ -253,15 +244,9 @@ def _offer(i, bundle):
 @by_type
 def _observe(g, rule, kind, scratch, out):
     """Write a candidate's observation."""
-    return _write_features if is_a(kind, Features) else _write_vector
-
-
-def _write_features(g, rule, kind, scratch, out):
-    write_row(g, rule, out)
-
-
-def _write_vector(g, rule, kind, scratch, out):
-    encode(g, rule, kind, scratch.shown[0], out)
+    if is_a(kind, Features):
+        return lambda g, rule, kind, scratch, out: write_row(g, rule, out)
+    return lambda g, rule, kind, scratch, out: encode(g, rule, kind, scratch.shown[0], out)
 
 
 @merged

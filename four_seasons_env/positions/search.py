@@ -26,15 +26,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from four_seasons_env.arguments import check_positive
+from four_seasons_env.engine import containers
 from four_seasons_env.engine.bits import next_move
-from four_seasons_env.engine.containers import (
-    Transpositions,
-    find_or_add,
-    new_transpositions,
-    pop,
-    push,
-    remove_rows,
-)
 from four_seasons_env.engine.hashing import position_keys
 from four_seasons_env.engine.jit import inlined, internal, jit, merged, numbers
 from four_seasons_env.engine.kernel import GAME, is_won, legal, new_masks, play
@@ -82,7 +75,7 @@ class Search(NamedTuple):
     turns: NDArray[np.int64]  # (size,) see `may_stop` and `turn_at`
     masks: NDArray[np.uint64]  # (size, words) legal moves
     heap: NDArray[np.int64]  # (size,) positions to be expanded
-    table: Transpositions  # the rows of the positions held
+    table: containers.Transpositions  # the rows of the positions held
     state: NDArray[np.void]  # STATE (1,)
 
 
@@ -108,7 +101,7 @@ def new_search(rules: Rules, size: int) -> Search:
         np.zeros(size, np.int64),
         new_masks(size, rules)[0],
         np.zeros(size, np.int64),
-        new_transpositions(size, _SLOTS),
+        containers.new_transpositions(size, _SLOTS),
         np.zeros(1, STATE),
     )
 
@@ -147,21 +140,21 @@ def begin(g, rule, horizon, room, expansions, search):
     """
     state = search.state[0]
     # Only the entries of the search before are removed; clearing the whole table takes longer.
-    remove_rows(0, state.count, search.table)
+    containers.remove_rows(0, state.count, search.table)
     state.count = 1
     state.waiting = 0
     state.expansions = expansions
     state.room = room
     search.positions[0] = g
     _fill_row(rule, -1, -1, 0, horizon, search)
-    find_or_add(position_key(g, rule), 0, search.table)
+    containers.find_or_add(position_key(g, rule), 0, search.table)
 
 
 @inlined
 def enqueue(row, search):
     """Put a position, whose worth is known, into the queue."""
     state = search.state[0]
-    push(search.heap, state.waiting, search.worths, row)
+    containers.push(search.heap, state.waiting, search.worths, row)
     state.waiting += 1
 
 
@@ -216,7 +209,7 @@ def expand_best(rule, no_refills, horizon, search):
     """
     # 1. Out of the queue.
     state = search.state[0]
-    row = pop(search.heap, state.waiting, search.worths)
+    row = containers.pop(search.heap, state.waiting, search.worths)
     state.waiting -= 1
     state.expansions -= 1
     search.expanded[row] = True
@@ -247,7 +240,7 @@ def expand_best(rule, no_refills, horizon, search):
             play(reached, no_refills, move)
         # b. Finds the position, or enters it as row `count`. Positions that differ only in the
         # order of the piles are one, which keeps the search small.
-        known = find_or_add(position_key(reached, rule), count, search.table)
+        known = containers.find_or_add(position_key(reached, rule), count, search.table)
         if known != count:
             if search.depths[row] + 1 < search.depths[known]:
                 _shorten(reached, rule, row, move, known, search)
