@@ -21,23 +21,13 @@ from four_seasons_env.game import MAX_MOVES, Game
 from four_seasons_env.next_deal.next_deal_env import LARGEST, FourSeasonsNextDealEnv
 from four_seasons_env.rewards import ILLEGAL_PENALTY, RewardFunction
 from four_seasons_env.rules import Rules
-from four_seasons_env.text.words import (
-    REPLY_LENGTH,
-    candidate_in_words,
-    instructions,
-    moves_in_words,
-    nearest_number,
-    nearest_of,
-    position_in_words,
-    shown,
-    words_of,
-)
+from four_seasons_env.text import words
 
 UNITS = ("move", "position")
 _ASKED = {
     "move": (
         "Reply with one or more legal moves in the order in which to play them. Your last line "
-        "must be, for example: Answer: {move}"
+        "must be, for example: Answer: T0>F, deal"
     ),
     "position": (
         "Reply with the number of the position in which to turn the next card. Your last line "
@@ -161,15 +151,13 @@ class FourSeasonsTextEnv(LimitInSpec, gym.Env[str, str]):
         self._batch = self._env._batch
         self.render_mode = self._env.render_mode
         self.rules = self._env.rules
-        self.instructions = (
-            f"{instructions(self.rules)}\n\n{_ASKED[self.unit].format(move='T0>F, deal')}"
-        )
+        self.instructions = f"{words.instructions(self.rules)}\n\n{_ASKED[self.unit]}"
         """The rules, and how to reply: the same for all positions."""
         # In characters, with room to spare. The most in three games of each rule set: results of a
         # reply 201, a position 351, legal moves 349, each of the positions to choose among 340.
         longest = len(self.instructions) + 4000 + (800 * choices if unit == "position" else 0)
         self.observation_space = Text(longest, charset=string.printable)
-        self.action_space = Text(REPLY_LENGTH, min_length=0, charset=string.printable)
+        self.action_space = Text(words.REPLY_LENGTH, min_length=0, charset=string.printable)
         self._transcript: list[dict[str, str]] = []
         self._failed = self._replies = 0
         self._running = False
@@ -197,7 +185,7 @@ class FourSeasonsTextEnv(LimitInSpec, gym.Env[str, str]):
 
     def _say(self, news: str, info: dict[str, Any]) -> str:
         """Add a message about the position to the transcript; the observation."""
-        parts = [news, position_in_words(self.game)]
+        parts = [news, words.position_in_words(self.game)]
         if self._running:
             parts.append(self._choices_in_words(info))
         self._transcript.append({"role": "user", "content": "\n\n".join(filter(None, parts))})
@@ -211,7 +199,7 @@ class FourSeasonsTextEnv(LimitInSpec, gym.Env[str, str]):
         lines = ["Positions:"]
         for number, candidate in enumerate(self._listed(info), 1):
             moves = self._env.moves_of(candidate)
-            lines.append(f"{number}. {candidate_in_words(self.game, moves)}")
+            lines.append(f"{number}. {words.candidate_in_words(self.game, moves)}")
         return "\n".join(lines)
 
     def _listed(self, info: dict[str, Any]) -> list[int]:
@@ -220,7 +208,7 @@ class FourSeasonsTextEnv(LimitInSpec, gym.Env[str, str]):
         if not self._shuffle:
             return list(candidates)
         # The text of the position is the seed: the same position gives the same list.
-        rng = np.random.default_rng(zlib.crc32(position_in_words(self.game).encode()))
+        rng = np.random.default_rng(zlib.crc32(words.position_in_words(self.game).encode()))
         return [int(each) for each in rng.permutation(candidates)]
 
     def _legal(self) -> list[str]:
@@ -253,15 +241,15 @@ class FourSeasonsTextEnv(LimitInSpec, gym.Env[str, str]):
         # 1. Read the reply: several moves, or one number (several are one wrong word).
         self._transcript.append({"role": "assistant", "content": action})
         self._replies += 1
-        words = words_of(action, numbered=self.unit == "move") or [""]
+        asked = words.words_of(action, numbered=self.unit == "move") or [""]
         if self.unit == "position":
-            words = [", ".join(words)]
+            asked = [", ".join(asked)]
 
         # 2. Play it, up to the first word that cannot be played.
         info = self._env._info()
         reward, terminated, truncated, problem = 0.0, False, False, ""
         played: list[int] = []
-        for word in words:
+        for word in asked:
             try:
                 number = self._action_of(word, info)
             except ValueError as error:
@@ -281,7 +269,7 @@ class FourSeasonsTextEnv(LimitInSpec, gym.Env[str, str]):
         self._running = not (terminated or truncated)
 
         # 4. Say what was played, why no more was, and what there is now.
-        moves = moves_in_words([all_moves(self.rules)[number] for number in played])
+        moves = words.moves_in_words([all_moves(self.rules)[number] for number in played])
         ending = "The game is won." if info["won"] else "The game is over."
         news = [f"Played: {moves}." if moves else "", problem, "" if self._running else ending]
         info |= {"illegal": bool(problem), "moves": tuple(played)}
@@ -299,8 +287,8 @@ class FourSeasonsTextEnv(LimitInSpec, gym.Env[str, str]):
             count = int(info["action_mask"].sum())
             if word.isdecimal() and word.isascii() and 1 <= int(word) <= count:
                 return self._listed(info)[int(word) - 1]
-            nearest = str(nearest_number(word, count))
-            reason = f'"{shown(word)}" is not one number from 1 to {count}'
+            nearest = str(words.nearest_number(word, count))
+            reason = f'"{words.shown(word)}" is not one number from 1 to {count}'
         else:
             try:
                 number = find_move(self.rules, word).number
@@ -308,8 +296,8 @@ class FourSeasonsTextEnv(LimitInSpec, gym.Env[str, str]):
                     return number
                 reason = why_left_out(self.game, number)
             except ValueError:
-                reason = f'"{shown(word)}" is not a move'
-            nearest = nearest_of(word, self._legal())
+                reason = f'"{words.shown(word)}" is not a move'
+            nearest = words.nearest_of(word, self._legal())
         if not word:
             reason = "The reply has no answer"
         raise ValueError(f"{reason}. The nearest legal choice is {nearest}.")

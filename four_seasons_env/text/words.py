@@ -144,7 +144,6 @@ _CLEANING = [
     )
 ]
 """What is removed or replaced in an answer, in this order."""
-_ORDINAL = re.compile(r"(\d+)(?:st|nd|rd|th)", re.IGNORECASE)
 _FILLER = re.compile(
     "(?:actions?|and|answer|choose|final|finally|first|i|is|moves?|my|next|play|position|the|then|will)",
     re.IGNORECASE,
@@ -153,14 +152,14 @@ _FILLER = re.compile(
 
 _TOKENS = re.compile(r"<\|[^<>]*\|>|</?(?:s|bos|eos|pad|think|\w+_of_\w+)>|\[/?INST\]")
 """Tokens that separate the messages of a chat."""
-_INVISIBLE = re.compile("[\x00\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufe00-\ufe0f\ufeff]")
 _SIGNS = str.maketrans(
     dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2212", "-")
     | dict.fromkeys("\u201c\u201d\u201e\u00ab\u00bb", '"')
     | dict.fromkeys("\u2018\u2019", "'")
     | dict.fromkeys("\u2192\u21a6\u21d2\u27a1\u2794\u279c\u279d\u279e\u27f6\u27f9\u203a", ">")
+    | dict.fromkeys("\u200b\ufe0f\ufeff", "")
 )
-"""Dashes, quotes and arrows in ASCII."""
+"""Dashes, quotes and arrows in ASCII; invisible characters are left out."""
 _SHOWN = 24
 
 
@@ -187,14 +186,13 @@ def words_of(reply: str, numbered: bool = True) -> list[str]:
         text = pattern.sub(replacement, text)
     # 3. Split it into words.
     words = [word.strip("!#.:=?") for word in re.split(r"[\s,;]+", text)]
-    words = [match[1] if (match := _ORDINAL.fullmatch(word)) else word for word in words]
     return [word for word in words if word.strip("-") and not _FILLER.fullmatch(word)]
 
 
 def _plain(reply: str) -> str:
     """The end of a reply without tokens and invisible characters, with signs in plain forms."""
     text = unicodedata.normalize("NFKC", html.unescape(reply[-REPLY_LENGTH:]))
-    text = _INVISIBLE.sub("", text)[-REPLY_LENGTH:]  # some characters stand for several
+    text = text[-REPLY_LENGTH:]  # some characters stand for several
     text = text.rpartition("</think>")[2]  # a thought is no answer
     return _TOKENS.sub("\n", text).translate(_SIGNS)
 

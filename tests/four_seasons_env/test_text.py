@@ -95,7 +95,6 @@ def test_words_of_a_reply(reply: str, words: str) -> None:
     ("reply", "words"),
     [
         ("Position 2", "2"),
-        ("I choose the 2nd position.", "2"),
         ("Answer: \uff12<|eot_id|>", "2"),
         ("Answer: 2\n\nIt frees T3.", "2"),
         ("Answer:\n2. T3>T0, deal", "2 T3>T0 deal"),
