@@ -5,16 +5,15 @@ from __future__ import annotations
 import io
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TypedDict, Unpack
+from typing import Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
-from four_seasons_env.arguments import names_nearest
 from four_seasons_env.extras import missing_extra
 from four_seasons_env.files import expanded
 from four_seasons_env.rendering.layout import Position
-from four_seasons_env.rendering.svg import draw_svg
+from four_seasons_env.rendering.svg import Marks, draw_svg
 
 try:
     import pygame
@@ -27,68 +26,17 @@ _COLOURS = 24
 """Colours of an animation; more make a larger file."""
 
 
-@names_nearest
-def paint(
-    position: Position,
-    *,
-    before: Position | None = None,
-    legal: bool = False,
-    unseen: bool = False,
-    compact: bool = False,
-    width: int | None = None,
-) -> NDArray[np.uint8]:
+def paint(position: Position, **marks: Unpack[Marks]) -> NDArray[np.uint8]:
     """A position as RGB, uint8 of shape (height, width, 3).
 
     Args:
         position: the position, such as a `Game`.
-        before: mark the move from this position, as `draw_svg` does.
-        legal: mark the legal moves.
-        unseen: list the cards that have not been seen.
-        compact: leave less room below small piles.
-        width: in pixels; by default one pixel a unit. The height follows.
+        **marks: arguments of `draw_svg`.
     """
-    return _pixels(
-        draw_svg(position, before=before, legal=legal, unseen=unseen, compact=compact, width=width)
-    )
-
-
-def _pixels(svg: str) -> NDArray[np.uint8]:
-    """A drawing as RGB, uint8 of shape (height, width, 3)."""
-    surface = pygame.image.load(io.BytesIO(svg.encode()), "drawing.svg")
+    svg = draw_svg(position, **marks).encode()
+    surface = pygame.image.load(io.BytesIO(svg), "drawing.svg")
     pixels = np.frombuffer(pygame.image.tobytes(surface, "RGB"), np.uint8)
     return pixels.reshape(surface.get_height(), surface.get_width(), 3).copy()
-
-
-class Marks(TypedDict, total=False):
-    """The arguments of `draw_svg` by name."""
-
-    before: Position | None
-    legal: bool
-    unseen: bool
-    compact: bool
-    width: int | None
-
-
-def save_picture(position: Position, path: str | Path, **marks: Unpack[Marks]) -> None:
-    """Write a position as an SVG or PNG file, by the path's suffix.
-
-    Args:
-        position: the position, such as a `Game`.
-        path: the file to write.
-        **marks: arguments of `draw_svg`.
-
-    Raises:
-        ValueError: for another suffix.
-    """
-    path = expanded(path)
-    svg = draw_svg(position, **marks)
-    if path.suffix == ".svg":
-        path.write_text(svg, encoding="utf-8")
-    elif path.suffix == ".png":
-        picture = pygame.surfarray.make_surface(_pixels(svg).transpose(1, 0, 2))
-        pygame.image.save(picture, path)
-    else:
-        raise ValueError(f"a picture's suffix must be .svg or .png, not {path.suffix!r}")
 
 
 def save_animation(positions: Sequence[Position], path: str | Path, **marks: Unpack[Marks]) -> None:

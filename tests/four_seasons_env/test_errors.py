@@ -23,7 +23,7 @@ from four_seasons_env.env import FourSeasonsEnv
 from four_seasons_env.evaluation import evaluate
 from four_seasons_env.next_deal import FourSeasonsNextDealEnv, FourSeasonsNextDealVectorEnv
 from four_seasons_env.records import RecordError, parse_record
-from four_seasons_env.rendering.picture import paint, save_picture
+from four_seasons_env.rendering.picture import paint
 from four_seasons_env.rules import RULES, Rules, UnknownRules, get_rules
 from four_seasons_env.solver import fair_value, solve
 from four_seasons_env.testing import check_masked_env
@@ -283,8 +283,7 @@ GAMES: list[tuple[Callable[..., Any], list[Row]]] = [
     (Game().reshuffled, [(7, TypeError, "^rng must be a numpy.random.Generator, not 7$")]),
     (evaluate, [(("FourSeasons-v0", max), TypeError, "^envs must be a gymnasium.vector")]),
     (check_masked_env, [("x", TypeError, "^env must be a gymnasium.core.Env, not 'x'")]),
-    (save_picture, [((Game(), "x.gif"), ValueError, r"\.svg or \.png, not '\.gif'")]),
-    (partial(save_picture, Game(), "x.svg"), [({"widht": 3}, TypeError, "did you mean 'width'")]),
+    (partial(paint, Game()), [({"widht": 3}, TypeError, "did you mean 'width'")]),
     (replied, [(0, TypeError, "a reply must be text, not int")]),
     (
         lambda name: gym.make_vec("FourSeasons-v0", num_envs=2).get_attr(name),

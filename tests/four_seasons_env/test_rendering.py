@@ -10,7 +10,7 @@ from four_seasons_env.env import FourSeasonsEnv
 from four_seasons_env.game import Game
 from four_seasons_env.rendering import draw_svg
 from four_seasons_env.rendering.layout import CARD, layout
-from four_seasons_env.rendering.picture import paint, save_picture
+from four_seasons_env.rendering.picture import paint
 from four_seasons_env.rendering.svg import draw_parts
 from four_seasons_env.rules import Rules
 from tests.helpers import REPRESENTATIVES, deck_with, later, random_moves, same, small
@@ -197,15 +197,6 @@ def test_pictures_come_in_several_sizes():
     assert large.shape == (2 * height, 1048, 3)
     halved = plain.reshape(height // 2, 2, 262, 2, 3).mean(axis=(1, 3))
     assert np.abs(halved - small).mean() < 8  # the same drawing
-
-
-def test_pictures_are_kept_as_files(tmp_path):
-    game = under_way("czarina")
-    save_picture(game, tmp_path / "game.svg", legal=True)
-    assert (tmp_path / "game.svg").read_text() == draw_svg(game, legal=True)
-    save_picture(game, str(tmp_path / "game.png"), width=300)
-    kept = pygame.surfarray.array3d(pygame.image.load(tmp_path / "game.png"))
-    np.testing.assert_array_equal(kept.transpose(1, 0, 2), paint(game, width=300))
 
 
 @pytest.fixture
