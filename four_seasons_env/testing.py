@@ -16,7 +16,6 @@ import gymnasium as gym
 import numpy as np
 from gymnasium import spaces
 from gymnasium.utils.env_checker import data_equivalence
-from gymnasium.vector.utils import iterate
 from numpy.typing import NDArray
 
 from four_seasons_env.arguments import check_positive, check_type, whole_number
@@ -27,7 +26,7 @@ Answer = tuple[Any, dict[str, Any]]
 
 
 def check_masked_env(env: AnyEnv, steps: int = 200, seed: int = 0) -> None:
-    """Play random legal actions and check masks, acceptance, seeds, copies, batches and secrets.
+    """Play random legal actions and check masks, acceptance, seeds, copies and secrets.
 
     Examples:
         >>> check_masked_env(gym.make("FourSeasons-v0", mask="no_repeats"), steps=50)
@@ -39,14 +38,12 @@ def check_masked_env(env: AnyEnv, steps: int = 200, seed: int = 0) -> None:
        changes.
     3. The same seed and actions give the same episode.
     4. Copies and pickles continue like the original, and do not change it.
-    5. If the environment's spec has a native vector form, its games are those of single
-       environments.
-    6. In an environment with a `game` (those of this package), another order of the cards that are
+    5. In an environment with a `game` (those of this package), another order of the cards that are
        still hidden changes no observation and no mask.
 
     Args:
         env: the environment, as `gymnasium.make` returns it; it is reset.
-        steps: actions to play, for each of the checks 1, 3, 4 and 5.
+        steps: actions to play, for each of the checks 1, 3 and 4.
         seed: seed of the resets and of the random actions.
 
     Raises:
@@ -60,8 +57,6 @@ def check_masked_env(env: AnyEnv, steps: int = 200, seed: int = 0) -> None:
     _check_masks(env, steps, seed)
     _check_seeds(env, steps, seed)
     _check_copies(env, steps, seed)
-    if env.spec is not None and env.spec.vector_entry_point is not None:
-        _check_vector(env, steps, seed)
     if hasattr(env.unwrapped, "game"):
         _check_secrets(env, seed)
 
@@ -181,52 +176,16 @@ def _assert_alike(first: list[Any], second: list[Any], where: str) -> None:
     _check(len(first) == len(second), f"{where}, episodes end elsewhere")
 
 
-def _check_vector(env: AnyEnv, steps: int, seed: int) -> None:
-    """Promise 5: each game of a batch of three against a single environment, episode by episode."""
-    assert env.spec is not None
-    # 1. Make both; the promise is about batches that start the next episode in the same step.
-    spec = copy.deepcopy(env.spec)
-    vector = gym.make_vec(spec.id, num_envs=3, **spec.kwargs)
-    if vector.metadata.get("autoreset_mode") is not gym.vector.AutoresetMode.SAME_STEP:
-        vector.close()
-        return
-    # 2. Game i has the seed of the batch plus i.
-    rng = np.random.default_rng(seed)
-    singles = [gym.make(spec.id, **spec.kwargs) for _ in range(3)]
-    observations, infos = vector.reset(seed=seed)
-    now = [each.reset(seed=seed + i) for i, each in enumerate(singles)]
-    # 3. Compare each answer, game by game.
-    for step in range(steps):
-        rows = iterate(vector.observation_space, observations)
-        for i, ((observation, info), row) in enumerate(zip(now, rows, strict=True)):
-            where = f"step {step}, game {i} of the vector environment"
-            _check(data_equivalence(row, observation), f"{where}: observation")
-            _check((infos["action_mask"][i] == info["action_mask"]).all(), f"{where}: mask")
-        actions = [int(rng.choice(np.flatnonzero(mask))) for mask in infos["action_mask"]]
-        observations, rewards, terminated, truncated, infos = vector.step(np.array(actions))
-        for i, each in enumerate(singles):
-            observation, reward, *ended, info = each.step(actions[i])
-            where = f"step {step}, game {i} of the vector environment"
-            _check(np.isclose(rewards[i], float(reward)), f"{where}: reward")
-            _check(ended == [terminated[i], truncated[i]], f"{where}: the episode's end")
-            now[i] = each.reset() if any(ended) else (observation, info)
-    vector.close()
-
-
 def _check_secrets(env: AnyEnv, seed: int) -> None:
-    """Promise 6: the same actions over decks that differ in what is still hidden at the end."""
-    from four_seasons_env.engine.deals import deck_text
+    """Promise 5: the same actions over decks that differ in what is still hidden at the end."""
+    from four_seasons_env.game import Game
 
-    # With bases of one per suit, the bases are dealt first, but found from the end of the deck.
-    per_suit = env.unwrapped.rules.base_from == "one_per_suit"  # type: ignore[attr-defined]
-    bases = 4 if per_suit else 0
+    unwrapped: Any = env.unwrapped
     rng = np.random.default_rng(seed)
     for length in (1, 5, 15, 30):
-        # 1. Play some moves of a deal from its deck, to know the cards that are still hidden then.
+        # 1. Play some moves of a deal, to know the cards that are still hidden then.
         observation, info = env.reset(seed=seed + length)
-        record = env.unwrapped.game.record[0]  # type: ignore[attr-defined]
-        deck = record["deck"][: record["deck_size"]].copy()
-        observation, info = env.reset(options={"deck": deck_text(np.roll(deck, -bases))})
+        opening = unwrapped.game
         shown, actions = [(observation, info["action_mask"])], list[int]()
         for _ in range(length):
             actions.append(int(rng.choice(np.flatnonzero(info["action_mask"]))))
@@ -235,11 +194,13 @@ def _check_secrets(env: AnyEnv, seed: int) -> None:
             if terminated or truncated:
                 break
         # 2. Shuffle those, and play the same moves.
-        dealt = int(env.unwrapped.game.record[0]["dealt"])  # type: ignore[attr-defined]
-        deck[dealt:] = rng.permutation(deck[dealt:])
-        observation, info = env.reset(options={"deck": deck_text(np.roll(deck, -bases))})
+        record, dealt = opening.record.copy(), unwrapped.game.record["dealt"][0]
+        hidden = record["deck"][0, dealt : record["deck_size"][0]]
+        rng.shuffle(hidden)
+        twin = Game.from_record(record, opening.rules)
+        observation, info = env.reset(options={"game": twin})
         again = [(observation, info["action_mask"])]
         for action in actions:
             observation, *_, info = env.step(action)
             again.append((observation, info["action_mask"]))
-        _assert_alike(shown, again, f"with the last {len(deck) - dealt} cards in another order")
+        _assert_alike(shown, again, f"with the last {len(hidden)} cards in another order")
