@@ -7,7 +7,6 @@ import os
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 from typing import NamedTuple
 
 from four_seasons_env import __version__
@@ -28,7 +27,7 @@ class Command(NamedTuple):
 
 GROUPS = {
     "play": {
-        "play": Command("play.__main__", "play in the browser", "play"),
+        "play": Command("play.command", "play in the browser", "play"),
         "rules": Command("commands:show_rules", "list the rule sets"),
         "solve": Command("commands:solve_deal", "solve one deal with all cards known"),
         "review": Command("experiments.review", "find where a game was lost", "experiments"),
@@ -98,13 +97,8 @@ def _run(name: str, command: Command, arguments: Sequence[str]) -> None:
 
     Raises:
         ImportError: naming the extra, if one is missing.
-        FileNotFoundError: if the current folder was deleted, and the command may need it.
     """
-    try:
-        sys.path.append(str(Path.cwd()))  # for agents in the user's folder, as with `python -m`
-    except FileNotFoundError:
-        if name != "rules" and not {"-h", "--help"} & {*arguments}:
-            raise FileNotFoundError("the current folder was deleted: change to another") from None
+    sys.path.append("")  # the current folder, for the user's agents, as with `python -m`
     try:
         module, _, function = command.main.partition(":")
         main = getattr(importlib.import_module(f"four_seasons_env.{module}"), function or "main")

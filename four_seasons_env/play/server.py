@@ -35,11 +35,7 @@ from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
-from starlette.middleware.base import (
-    BaseHTTPMiddleware,
-    DispatchFunction,
-    RequestResponseEndpoint,
-)
+from starlette.middleware.base import BaseHTTPMiddleware
 from starlette.requests import Request
 from starlette.responses import FileResponse, JSONResponse, Response
 from starlette.routing import Mount, Route
@@ -152,12 +148,8 @@ class Application:
     async def advisers(self, request: Request) -> Response:
         """The agents that can play a rule set here."""
         rules = get_rules(request.query_params.get("rules", "four-seasons"))
-        return JSONResponse(
-            {
-                "agents": await _think(advice.advisers, rules, self._agent),
-                "chance": await _think(advice.can_judge, rules),
-            }
-        )
+        agents = await _think(advice.advisers, rules, self._agent)
+        return JSONResponse({"agents": agents, "chance": await _think(advice.can_judge, rules)})
 
     # --- games
 
@@ -297,17 +289,17 @@ def _refuse(request: Request, error: Exception) -> Response:
     return JSONResponse({"error": str(error)}, 400)
 
 
-def _for_hosts(hosts: Sequence[str]) -> DispatchFunction:
+def _for_hosts(hosts: Sequence[str]) -> Callable[..., Any]:
     """Middleware that refuses requests for other hosts, with the remedy."""
     known = [host.lower() for host in hosts]
 
     # DNS rebinding: a page of evil.example may make its name point at 127.0.0.1. The browser then
     # takes this server for that page's own, but still sends the name, as the host.
-    async def dispatch(request: Request, answer: RequestResponseEndpoint) -> Response:
+    async def dispatch(request: Request, answer: Callable[..., Any]) -> Response:
         given = request.headers.get("host", "")  # such as localhost:8752 or [::1]:8752
         parsed = re.fullmatch(r"(\[[0-9A-Fa-f:.]+\]|[\w.-]+)(:\d+)?", given)
         if "*" in known or (parsed and parsed[1].lower() in known):
-            response = await answer(request)
+            response: Response = await answer(request)
             # Browsers ask for every file again: after an upgrade an old script would not work.
             response.headers["cache-control"] = "no-cache"
             return response

@@ -1,6 +1,5 @@
 """The game in the hands of people: sessions, the server, the page in a browser."""
 
-import asyncio
 import functools
 import itertools
 import json
@@ -99,7 +98,7 @@ def path(tmp_path):
 def session(path):
     """A session of deal 17 that is saved at its end, and has been played up to its last move."""
     needs_play("starlette")
-    from four_seasons_env.play.__main__ import recorder
+    from four_seasons_env.play.command import recorder
 
     session = Session("four-seasons", DECK, save=recorder(path, "Ada"))
     for number, move in enumerate(winning_moves()[:-1]):
@@ -253,15 +252,6 @@ def test_known_hosts_are_served(client, path, host, status, words):
     assert answer.status_code == status
     assert words in answer.text
     assert status == 400 or answer.headers["cache-control"] == "no-cache"
-
-
-def test_a_running_event_loop_is_named(capsys):
-    async def notebook():
-        main(["play", "--port", "0", "--no-browser"])
-
-    with pytest.raises(SystemExit):
-        asyncio.run(notebook())
-    assert "!four-seasons play in a cell" in capsys.readouterr().err
 
 
 def test_agents_and_the_solver_advise(client):

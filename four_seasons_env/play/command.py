@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import asyncio
 import contextlib
 import errno
 import socket
-import sys
 import threading
 import webbrowser
 from collections.abc import Sequence
@@ -74,14 +72,8 @@ def _serve(
     """Serve the page, which opens a rule set and a deal, until the process is stopped.
 
     Raises:
-        ValueError: for an address that cannot be used, or in a running event loop.
+        ValueError: for an address that cannot be used.
     """
-    with contextlib.suppress(RuntimeError):
-        asyncio.get_running_loop()
-        raise ValueError(
-            "play needs its own event loop, and one is running, as in a notebook: run "
-            "'four-seasons play' in a terminal, or !four-seasons play in a cell"
-        )
     import uvicorn
 
     from four_seasons_env.play.server import LOOPBACK, compile_ahead, make_app
@@ -135,9 +127,3 @@ def main(argv: Sequence[str] | None = None) -> None:
     save = recorder(options.record, options.player)
     with contextlib.suppress(KeyboardInterrupt):
         _serve((rules, deck or deal), options, save)
-
-
-if __name__ == "__main__":
-    from four_seasons_env.__main__ import main as run_command
-
-    run_command(["play", *sys.argv[1:]])
