@@ -10,7 +10,7 @@ import functools
 import inspect
 import reprlib
 from collections.abc import Callable, Iterable
-from typing import Any, ParamSpec, TypeGuard, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,11 +44,9 @@ def whole_number(name: str, value: Any) -> int:
         WrongType: for anything else, including an array with one element, which may have been meant
             for several games.
     """
-    if isinstance(value, np.ndarray):
-        if value.ndim:
-            hint = ": take its one element with .item()" if value.size == 1 else ""
-            raise WrongType(f"{name} must be an integer, not an array of shape {value.shape}{hint}")
-        value = value[()]
+    if isinstance(value, np.ndarray) and value.ndim:
+        hint = ": take its one element with .item()" if value.size == 1 else ""
+        raise WrongType(f"{name} must be an integer, not an array of shape {value.shape}{hint}")
     if isinstance(value, (bool, np.bool_)):
         raise WrongType(f"{name} must be an integer, not {value!r}: did you mean {int(value)}?")
     try:
@@ -131,18 +129,13 @@ def check_integers(name: str, values: Any, count: int) -> NDArray[np.int64]:
     return array if kept else np.array(array, _INT64)
 
 
-def is_a(value: Any, kind: type[T]) -> TypeGuard[T]:
-    """`isinstance`, also for the class of this name that a module had before `importlib.reload`."""
-    return isinstance(value, kind) or str(kind) in map(str, type(value).__mro__)
-
-
 def check_type(name: str, value: Any, kind: type[T]) -> T:
-    """An argument's value, if it is of a type (see `is_a`).
+    """An argument's value, if it is of a type.
 
     Raises:
         WrongType: if it is not.
     """
-    if not is_a(value, kind):
+    if not isinstance(value, kind):
         home = ".".join(each for each in kind.__module__.split(".") if not each.startswith("_"))
         raise WrongType(f"{name} must be a {home}.{kind.__name__}, not {reprlib.repr(value)}")
     return value

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from four_seasons_env.arguments import WrongType, check_choice, is_a, nearest, whole_number
+from four_seasons_env.arguments import WrongType, check_choice, nearest, whole_number
 
 BASE_FROM = ("sixth", "first", "one_per_suit", "aces")
 OPENINGS = ("fixed", "as_dealt", "empty")
@@ -50,7 +50,7 @@ _NEEDS: tuple[tuple[str, Any, str, Sequence[Any], str], ...] = (
 
 
 @dataclass(frozen=True)
-class Rules:  # noqa: PLW1641 (the dataclass has a hash)
+class Rules:
     """One rule set, in the terms of patience.
 
     Examples:
@@ -131,10 +131,6 @@ class Rules:  # noqa: PLW1641 (the dataclass has a hash)
                 f"the opening takes {opening_cards} cards, but {self.ranks} ranks make a deck of "
                 f"{self.cards}: use fewer piles or more ranks"
             )
-
-    def __eq__(self, other: object) -> bool:
-        # By fields, not by class: after `importlib.reload` there are two classes of equal rules.
-        return is_a(other, Rules) and repr(self) == repr(other)
 
     @property
     def reserve_pile(self) -> int | None:
@@ -312,22 +308,20 @@ RULES: dict[str, Rules] = _Table({rules.name: rules for rules in _TABLE})
 """The rule sets by name; an unknown one is an `UnknownRules`, which is a KeyError."""
 
 
-def _small(ranks: int, piles: int) -> Rules:
+def _small(piles: int) -> Rules:
     return RULES["four-seasons"].replace(
-        name=f"small-{ranks}x{piles}-cells",
-        ranks=ranks,
+        name=f"small-4x{piles}-cells",
+        ranks=4,
         piles=piles,
         build="none",
         wrap="linear",
-        about=f"A small `four-seasons` of {ranks} ranks and {piles} pile{'s' * (piles > 1)}, small "
+        about=f"A small `four-seasons` of 4 ranks and {piles} pile{'s' * (piles > 1)}, small "
         "enough that the best fair play is known exactly. Nothing packs, so that all bases are "
         "alike.",
     )
 
 
-_SMALL_TABLE = tuple(_small(4, piles) for piles in (1, 2, 3, 4))
-
-SMALL: dict[str, Rules] = {rules.name: rules for rules in _SMALL_TABLE}
+SMALL: dict[str, Rules] = {rules.name: rules for rules in map(_small, (1, 2, 3, 4))}
 """Small games by name, whose optimum is known (`four_seasons_env.small_games`)."""
 
 ALIASES: dict[str, str] = {
@@ -353,7 +347,7 @@ def get_rules(rules: str | Rules | Mapping[str, Any]) -> Rules:
         ValueError: for a wrong field or value, with the nearest valid one.
         TypeError: for anything else.
     """
-    if is_a(rules, Rules):
+    if isinstance(rules, Rules):
         return rules
     if isinstance(rules, Mapping):
         return Rules().replace(**{"name": Rules.name, **rules})
