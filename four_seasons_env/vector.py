@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import gymnasium as gym
@@ -26,12 +25,7 @@ from four_seasons_env.episodes.options import (
     read_seeds,
 )
 from four_seasons_env.episodes.running import Batch, RunningGames
-from four_seasons_env.episodes.settings import (
-    Deals,
-    MoveSettings,
-    arguments_in,
-    check_autoreset_mode,
-)
+from four_seasons_env.episodes.settings import Deals, MoveSettings, arguments_in
 from four_seasons_env.game import MAX_MOVES
 from four_seasons_env.rewards import RewardFunction
 from four_seasons_env.rules import Rules
@@ -47,7 +41,7 @@ class GameVectorEnv(LimitInSpec, gym.vector.VectorEnv[Any, NDArray[np.int64], An
     def __init__(self, batch: RunningGames) -> None:
         self.num_envs = len(batch.games)
         self.render_mode = batch.settings.render_mode
-        self.autoreset_mode = check_autoreset_mode(batch.settings.autoreset_mode)
+        self.autoreset_mode = batch.settings.mode
         self.metadata = {**type(self).metadata, "autoreset_mode": self.autoreset_mode}
         self._batch = batch
         self.rules = batch.rules
@@ -259,13 +253,6 @@ class GameVectorEnv(LimitInSpec, gym.vector.VectorEnv[Any, NDArray[np.int64], An
         return self.call("render")
 
 
-_OF_MANY = (
-    *("vectorization_mode", "num_envs", "autoreset_mode"),
-    *("copy", "num_threads", "max_episode_steps"),
-)
-"""The arguments of `gymnasium.make_vec` that a single environment does not have."""
-
-
 class OneOfMany(GameView):
     """A game of a vector environment, with the attributes of its single environment.
 
@@ -280,10 +267,7 @@ class OneOfMany(GameView):
         self.rules, self.render_mode, self.unwrapped = env.rules, env.render_mode, self
         self.observation_space = env.single_observation_space
         self.action_space = env.single_action_space
-        self.spec = env.spec
-        if self.spec is not None:
-            kwargs = {key: self.spec.kwargs[key] for key in self.spec.kwargs if key not in _OF_MANY}
-            self.spec = replace(self.spec, kwargs=kwargs)
+        self.spec = env.spec  # of the batch, with the limit of an episode
         if hasattr(env, "moves_of"):  # its actions are positions
             self.moves_of = functools.partial(env.moves_of, self._index)
 

@@ -39,7 +39,6 @@ from four_seasons_env.episodes.settings import (
     EnvSettings,
     MoveSettings,
     as_deals,
-    check_autoreset_mode,
 )
 from four_seasons_env.game import Game, IllegalMove
 from four_seasons_env.observations import (
@@ -91,8 +90,10 @@ class RunningGames(abc.ABC):
         self.rule = compile_rules(self.rules)
         steps = settings.max_episode_steps or settings.max_moves
         self.max_moves = int(min(settings.max_moves, steps))
-        self._autoreset = AUTORESET[check_autoreset_mode(settings.autoreset_mode)]
-        self._threads = Threads(self._share_games(settings.num_threads, count))
+        self._autoreset = AUTORESET[settings.mode]
+        # None means as many threads as pay, and no more than there are cores.
+        threads, least = settings.num_threads, 1 if settings.num_threads else self._least
+        self._threads = Threads(max(min(threads or cores(), count // least), 1))
         announce(self._compiled.advance)
         # What compiled code writes into. A subclass adds masks and observations.
         self.games = np.zeros(count, GAME)
@@ -119,10 +120,6 @@ class RunningGames(abc.ABC):
 
     _least = 2048
     """Games that are worth a thread."""
-
-    def _share_games(self, threads: int | None, games: int) -> int:
-        """How many threads play: None means as many as pay, and no more than there are cores."""
-        return max(min(threads or cores(), games // (1 if threads else self._least)), 1)
 
     @abc.abstractmethod
     def spaces(self) -> tuple[gym.Space[Any], gym.spaces.Discrete]:

@@ -68,16 +68,6 @@ def as_deals(deals: Deals | None, allow_test_deals: bool) -> NDArray[np.int64]:
     return choices
 
 
-def check_autoreset_mode(mode: str | AutoresetMode) -> AutoresetMode:
-    """Convert a mode or its value to an AutoresetMode: "NextStep".
-
-    Raises:
-        ValueError: for an unknown mode, with the nearest one.
-    """
-    value = mode.value if isinstance(mode, AutoresetMode) else mode
-    return AutoresetMode(check_choice("autoreset_mode", value, tuple(m.value for m in AUTORESET)))
-
-
 def arguments_in(names: dict[str, Any], *others: str) -> dict[str, Any]:
     """The arguments of a constructor by name, to pass them on.
 
@@ -111,10 +101,20 @@ class EnvSettings:
     num_threads: int | None = 1
     max_episode_steps: int | None = None
 
+    @property
+    def mode(self) -> AutoresetMode:
+        """The autoreset mode.
+
+        Raises:
+            ValueError: for an unknown mode, with the nearest one.
+        """
+        given, known = self.autoreset_mode, tuple(mode.value for mode in AUTORESET)
+        name = given.value if isinstance(given, AutoresetMode) else given
+        return AutoresetMode(check_choice("autoreset_mode", name, known))
+
     def __post_init__(self) -> None:
         get_rules(self.rules)
         check_reward(self.reward)
-        check_autoreset_mode(self.autoreset_mode)
         check_choice("illegal", self.illegal, ILLEGAL)
         check_choice("render_mode", self.render_mode, RENDER_MODES)
         for name in ("reveal_deal", "allow_test_deals", "copy"):

@@ -12,7 +12,7 @@ from four_seasons_env.vector import FourSeasonsVectorEnv
 from tests.helpers import cards_in_order, same, small
 
 ASKED = (
-    *("action_space", "observation_space", "rules", "render_mode", "metadata", "spec"),
+    *("action_space", "observation_space", "rules", "render_mode", "metadata"),
     *("game", "action_masks", "render"),
 )
 
