@@ -20,12 +20,10 @@ compressed.
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import gzip
 import itertools
 import json
-import os
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -44,22 +42,15 @@ from four_seasons_env.files import expanded
 from four_seasons_env.game import Game
 from four_seasons_env.rules import Rules
 
-_KINDS = {
-    "rules": str,
-    "deal": int,
-    "deck": str,
-    "moves": list,
-    "times": list,
-    "undone": int,
-    "hinted": int,
-    "by_agent": int,
-    "player": str,
-    "result": str,
-}
-"""The fields, and the type of each."""
-
 _COUNTS = ("undone", "hinted", "by_agent")
 """The fields that are left out if they are 0."""
+
+_KINDS: dict[str, type] = {
+    **dict.fromkeys(("rules", "deck", "player", "result"), str),
+    **dict.fromkeys(("moves", "times"), list),
+    **dict.fromkeys(("deal", *_COUNTS), int),
+}
+"""The fields, and the type of each."""
 
 _MOST_SECONDS = 2.0**53
 """Upper bound of times. Larger integers cannot be added to seconds, or not exactly."""
@@ -296,24 +287,17 @@ def append_record(path: str | Path, record: Record) -> None:
 
     Raises:
         RecordError: if a compressed file is damaged: nothing after the damage could be read.
-        OSError: naming the file, if it cannot be written; then it has no part of the record.
+        OSError: naming the file, if it cannot be written.
     """
-    # 1. The line, compressed by itself if the file is: gzip reads several parts as one text.
+    # Compressed by itself if the file is: gzip reads several parts as one text.
     path = expanded(path)
     line = missing_break(path) + f"{record.to_json()}\n".encode()
-    if path.suffix == ".gz":
-        line = gzip.compress(line)
-    # 2. All of it, or nothing: an error, such as of a full disk, takes back what was written.
     path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("ab", buffering=0) as file:
-        size = os.fstat(file.fileno()).st_size
-        try:
-            while line:
-                line = line[file.write(line) :]
-        except OSError as error:
-            with contextlib.suppress(OSError):  # a device has no size
-                file.truncate(size)
-            raise OSError(error.errno, error.strerror, str(path)) from None
+    try:
+        with path.open("ab") as file:
+            file.write(gzip.compress(line) if path.suffix == ".gz" else line)
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(path)) from None
 
 
 def missing_break(path: str | Path) -> bytes:
