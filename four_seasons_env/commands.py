@@ -6,14 +6,9 @@ import argparse
 import dataclasses
 import textwrap
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
 
 from four_seasons_env.registration import ENVS
 from four_seasons_env.rules import ALIASES, CHOICES, RANGES, RULES, Rules, get_rules
-
-if TYPE_CHECKING:
-    from four_seasons_env.engine.moves import Move
-    from four_seasons_env.game import Game
 
 _VERDICTS = {
     "won": "won in {moves} moves",
@@ -70,6 +65,7 @@ def solve_deal(arguments: Sequence[str] | None = None) -> None:
     # 1. The deal. Compiled code is loaded here, because the list of rules needs none.
     options = _solve_parser().parse_args(arguments)
     from four_seasons_env.game import Game
+    from four_seasons_env.rendering.layout import cards_at, ends
     from four_seasons_env.solver import shorten, solve
 
     if not options.seconds > 0:
@@ -81,9 +77,10 @@ def solve_deal(arguments: Sequence[str] | None = None) -> None:
     moves = shorten(game, solution.moves)
     # 3. Print the game.
     for number, move in enumerate(moves, 1):
-        before = game.copy()
+        # The card that a move takes from its place; none if the waste is turned over.
+        moved = game.stock[:1] if move.turns else cards_at(game, ends(game, move)[0])[-1:]
         game.play(move)
-        print(f"{number:4}. {move!s:7} {_moved(before, move):3} {game.cards_up:3} up")
+        print(f"{number:4}. {move!s:7} {''.join(moved):3} {game.cards_up:3} up")
     if moves:
         print(game)
     verdict = _VERDICTS[solution.status].format(moves=len(moves))
@@ -101,15 +98,6 @@ def _solve_parser() -> argparse.ArgumentParser:
         "--seconds", type=float, default=60.0, help="time limit (default: %(default)s)"
     )
     return parser
-
-
-def _moved(game: Game, move: Move) -> str:
-    """The card that a move takes from its place; none if the waste is turned over."""
-    from four_seasons_env.rendering.layout import cards_at, ends
-
-    if move.turns:
-        return game.stock[0] if game.stock else ""
-    return cards_at(game, ends(game, move)[0])[-1]
 
 
 def _first_line(command: Callable[..., None]) -> str:

@@ -263,18 +263,15 @@ class Game:
 
     def _why_not(self, move: Move) -> str:
         """Why a move is not legal; the first reason that applies."""
+        from four_seasons_env.rendering.layout import cards_at  # loaded where it is needed
+
         if self.is_won:
             return "the game is won"
         if move.turns:
             return self._why_not_turn(move)
         # 1. The place that it leaves has no card.
         name, _, onto = move.text.partition(">")
-        if move.source == STOCK:
-            cards = [self.face_up] if self.face_up else []
-        elif move.source >= FOUNDATION:
-            cards = self.foundations[SUITS[move.source - FOUNDATION]]
-        else:
-            cards = self._pile(move.source)
+        cards = cards_at(self, "stock" if move.source == STOCK else name)
         if not cards:
             return f"there is no card at {name}"
         # 2. The card does not fit its foundation.
