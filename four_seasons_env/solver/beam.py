@@ -10,12 +10,13 @@
 A beam that has pruned nothing is a complete search: if it has not won, the game is lost. A beam
 without a width prunes nothing.
 
-Positions are expanded in slices. Between two slices `solve` checks the time, and Python handles
-Ctrl-C.
+All work is cut into slices, also the copying of large arrays. Between two slices `solve` checks the
+time, and Python handles Ctrl-C.
 """
 
 from __future__ import annotations
 
+from collections.abc import Generator, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -57,6 +58,7 @@ Lines form a tree with links to parents: a position stores only the row of its l
 _LAYER_DONE, _NO_ROOM = 10, 11  # of `expand`, in addition to those of a search
 
 _SLICE = 2_000  # positions expanded in one call: 0.01 s with five piles, 0.1 s with twelve
+_ROWS = 2**16  # rows of an array that are copied, entered or moved in one call: 0.05 s at most
 # Expansions of a layer, in widths: more when at most one card is left, because no later layer can
 # make up for a position that is dropped there. Chosen by hand; half and double were not tried.
 _EXPANSIONS = 3
@@ -236,17 +238,13 @@ def expand(arrays):
 
 
 @jit
-def _enter(arrays):
-    """Put the pool, with which a layer starts, into its heap and hash table."""
-    state = arrays.state[0]
+def _enter(arrays, first, last):
+    """Put rows of the pool, which a layer starts with, into its heap and hash table."""
+    arrays.state[0].layer = layer_of(arrays.pool.games[first])
     # In the table too, so that a move that leads back to one of them is a duplicate.
-    for i in range(state.pool):
+    for i in range(first, last):
         _count_visit(arrays.pool.games[i], arrays.rules[0], arrays.keys, arrays.counts)
         push(arrays.heap, i, arrays.pool.scores, i)
-    state.layer = layer_of(arrays.pool.games[0])
-    state.heap = state.entered = state.pool
-    state.expanded = 0
-    state.status = SEARCHING
 
 
 class Beam:
@@ -290,7 +288,7 @@ class Beam:
         pool = self._arrays.pool
         pool.games[0], pool.scores[0], pool.ends[0] = root.record, 0.0, -1
         self._state["pool"] = 1
-        self._start_layer()
+        self._steps = self._search()
 
     @property
     def _state(self) -> Any:
@@ -303,39 +301,51 @@ class Beam:
 
     def advance(self, positions: int = UNLIMITED) -> int:
         """Continue the search (`solving.Method`). It is undecided if memory runs out."""
-        state = self._state
-        state["limit"] = self.positions + positions
-        # 1. The next layer.
-        if state["status"] == _LAYER_DONE:
-            if not state["later"]:
-                return UNDECIDED if state["pruned"] else LOST
-            self._take_next_layer()
-            self._start_layer()
-        # 2. A slice of this one.
-        left = -int(state["layer"])  # cards in the stock; more where a redeal is left
-        state["arrangements"] = self._arrangements if left > _LATE else _ALL
-        state["max_expanded"] = self._width * (_EXPANSIONS if left > 1 else _LAST_EXPANSIONS)
-        expand(self._arrays)
-        # 3. Is it won, or out of room?
-        if state["status"] == WON:
-            return WON
-        if state["status"] == _NO_ROOM:
-            if not self._has_memory():
-                return UNDECIDED
-            self._make_room()
-        return SEARCHING
+        self._state["limit"] = self.positions + positions
+        return next(self._steps)
 
-    def _start_layer(self) -> None:
+    def _search(self) -> Iterator[int]:
+        """Search layer by layer; yields the status after each slice of work."""
+        state = self._state
+        while True:
+            yield from self._start_layer()
+            while state["status"] != _LAYER_DONE:
+                self._expand()
+                if state["status"] == WON:
+                    yield WON
+                elif state["status"] == _NO_ROOM:
+                    if not self._has_memory():
+                        yield UNDECIDED
+                    yield from self._make_room()
+                yield SEARCHING
+            if not state["later"]:
+                yield UNDECIDED if state["pruned"] else LOST
+            yield from self._take_next_layer()
+
+    def _start_layer(self) -> Iterator[int]:
         """Put the positions that a layer starts with into its heap and hash table."""
+        state, size = self._state, int(self._state["pool"])
         # Positions of earlier layers do not come again, so the old keys are of no use.
-        entries = 1 << (4 * int(self._state["pool"]) - 1).bit_length()
+        entries = 1 << (4 * size - 1).bit_length()
         if entries > len(self._arrays.keys):
             self._new_table(entries)
         else:
             self._arrays.keys[:] = self._arrays.counts[:] = 0
-        _enter(self._arrays)
+        for first in range(0, size, _ROWS):
+            _enter(self._arrays, first, min(first + _ROWS, size))
+            yield SEARCHING
+        state["heap"] = state["entered"] = size
+        state["expanded"] = 0
+        state["status"] = SEARCHING
 
-    def _take_next_layer(self) -> None:
+    def _expand(self) -> None:
+        state = self._state
+        left = -int(state["layer"])  # cards in the stock; more where a redeal is left
+        state["arrangements"] = self._arrangements if left > _LATE else _ALL
+        state["max_expanded"] = self._width * (_EXPANSIONS if left > 1 else _LAST_EXPANSIONS)
+        expand(self._arrays)
+
+    def _take_next_layer(self) -> Iterator[int]:
         """Move the best positions of the next layer from ``later`` to the pool."""
         later, state = self._arrays.later, self._state
         size = int(state["later"])
@@ -348,10 +358,9 @@ class Beam:
             best = np.argpartition(-later.scores[chosen], self._width)[: self._width]
             chosen = chosen[best]
         while len(self._arrays.pool.games) < len(chosen):
-            self._grow_pool()
-        for into, rows in ((self._arrays.pool, chosen), (later, others)):
-            for target, source in zip(into, later, strict=True):
-                np.take(source, rows, out=target[: len(rows)], mode="clip")  # without a buffer
+            yield from self._grow_pool()
+        yield from _take(self._arrays.pool, later, chosen)
+        yield from _take(later, later, others)  # in place: a row never moves up
         state["pool"], state["later"] = len(chosen), len(others)
 
     def _has_memory(self) -> bool:
@@ -362,18 +371,23 @@ class Beam:
         )  # fmt: skip
         return 2 * sum(array.nbytes for array in growing) <= self._memory
 
-    def _make_room(self) -> None:
+    def _make_room(self) -> Iterator[int]:
         """Double what is full, or nearly so."""
         state, arrays = self._state, self._arrays
         if 2 * state["pool"] > len(arrays.pool.games):
-            self._grow_pool()
+            yield from self._grow_pool()
         if 2 * state["later"] > len(arrays.later.games):
-            self._replace(later=Positions(*map(_longer, arrays.later)))
+            later = yield from _longer(arrays.later)
+            self._replace(later=Positions(*later))
         if 2 * state["lines"] > len(arrays.lines):
-            self._replace(lines=_longer(arrays.lines))
+            (lines,) = yield from _longer([arrays.lines])
+            self._replace(lines=lines)
         if 6 * state["entered"] > len(arrays.keys):
             self._new_table(2 * len(arrays.keys))
-            move_keys(arrays.keys, arrays.counts, self._arrays.keys, self._arrays.counts)
+            for first in range(0, len(arrays.keys), _ROWS):
+                old = arrays.keys[first : first + _ROWS], arrays.counts[first : first + _ROWS]
+                move_keys(*old, self._arrays.keys, self._arrays.counts)
+                yield SEARCHING
 
     def _replace(self, **arrays: Any) -> None:
         self._arrays = self._arrays._replace(**arrays)
@@ -382,10 +396,10 @@ class Beam:
         """Start an empty table."""
         self._replace(keys=np.zeros(entries, np.uint64), counts=np.zeros(entries, np.int32))
 
-    def _grow_pool(self) -> None:
+    def _grow_pool(self) -> Iterator[int]:
         """Double the room for this layer's positions."""
-        arrays = self._arrays
-        self._replace(pool=Positions(*map(_longer, arrays.pool)), heap=_longer(arrays.heap))
+        *pool, heap = yield from _longer([*self._arrays.pool, self._arrays.heap])
+        self._replace(pool=Positions(*pool), heap=heap)
 
     def moves(self) -> list[Move]:
         """The moves that win, once it is won: those of the last line, from its end back."""
@@ -406,6 +420,22 @@ def _new_positions(room: int) -> Positions:
     )
 
 
-def _longer(array: NDArray[Any]) -> NDArray[Any]:
-    """An array of twice the length that starts with the same rows."""
-    return np.concatenate([array, np.empty_like(array)])
+def _take(
+    into: Sequence[NDArray[Any]], source: Sequence[NDArray[Any]], chosen: NDArray[np.int64]
+) -> Iterator[int]:
+    """Copy the chosen rows of some arrays to the front of others, or of the same ones."""
+    for first in range(0, len(chosen), _ROWS):
+        rows = chosen[first : first + _ROWS]
+        for mine, theirs in zip(into, source, strict=True):
+            mine[first : first + len(rows)] = theirs[rows]
+        yield SEARCHING
+
+
+def _longer(arrays: Sequence[NDArray[Any]]) -> Generator[int, None, list[NDArray[Any]]]:
+    """Arrays of twice the length that start with the same rows."""
+    larger = [np.empty(2 * len(array), array.dtype) for array in arrays]
+    for target, array in zip(larger, arrays, strict=True):
+        for first in range(0, len(array), _ROWS):
+            target[first : first + _ROWS][: len(array) - first] = array[first : first + _ROWS]
+            yield SEARCHING
+    return larger

@@ -12,7 +12,7 @@ import math
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from four_seasons_env.arguments import check_limits
 from four_seasons_env.engine.jit import announce
@@ -169,11 +169,10 @@ def solve(
         replay.play(move)
     if status == WON and not replay.is_won:
         raise AssertionError(f"moves that do not win {game!r}: {moves}")
-    taken = time.perf_counter() - started
+    solution = Solution(_STATUS_NAMES[status], moves, positions, time.perf_counter() - started)
     if step is None:
-        return Solution(_STATUS_NAMES[status], moves, positions, taken)
-    certificate = "moves" if status == WON else step.method
-    return Solution(_STATUS_NAMES[status], moves, positions, taken, certificate, step.name)
+        return solution
+    return replace(solution, certificate="moves" if status == WON else step.method, step=step.name)
 
 
 def solve_all(games: Sequence[Game], seconds: float) -> list[Solution]:
