@@ -52,7 +52,7 @@ class Agent(abc.ABC):
 
     mask: str = "legal"
     """The mask that it plays with (`four_seasons_env.FourSeasonsEnv`): "legal", "distinct" or
-    "no_repeats". A deterministic player of a comparison always gets "no_repeats"."""
+    "no_repeats". In a comparison, deterministic players always get "no_repeats"."""
     plays: str | tuple[str, ...] = ("deterministic",)
     """How it can play; of the class. ("stochastic",) if it draws its moves at random. With both,
     the class is also called with `deterministic`, a bool, which a comparison chooses (`--play`)."""

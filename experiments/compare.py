@@ -52,7 +52,7 @@ class Compare(command_line.Run):
     Takes about 0.1 seconds per game."""
     against: str | None = None
     """Label of the agent that the others are compared with, deal by deal.
-    Without this flag: heuristic, if it plays. Repeat a comparison to show it against another."""
+    Without this flag: heuristic, if it plays. To change it, repeat the command."""
     census: Path | None = None
     """Folder of a census (experiments/studies/census.py). If it has all of the deals, the table
     shows the ceiling.

@@ -3,8 +3,8 @@
     four-seasons report runs/x runs/y
     four-seasons report runs/x PPO=runs/a PPO=runs/b own=own-0.csv own=own-1.csv
 
-Folders of `four-seasons compare` give tables and plots. Folders of `four-seasons train`, or with
-such folders in them, give learning curves; so does a CSV file of another program with the columns
+Folders of `four-seasons compare` give tables and plots. Folders of `four-seasons train`, or folders
+that contain some, give learning curves; so does a CSV file of another program with the columns
 `steps` and `win_rate`. A label comes before =, and runs with the same label are training seeds of
 one algorithm.
 

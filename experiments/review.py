@@ -53,11 +53,11 @@ class Review(Run):
     agent: str = "planner"
     """Agent that plays the game."""
     play: Literal["deterministic", "stochastic"] = "deterministic"
-    """How it plays if it can play both ways."""
+    """How the agent plays, if it can play both ways."""
     deal: int = 17
     """Number of the deal."""
     record: Path | None = None
-    """File of recorded games, to review one of them and not an agent's game."""
+    """File of recorded games: review one of them instead of an agent's game."""
     line: int = 1
     """Line of the game in the file of --record."""
     seconds: float = 20.0

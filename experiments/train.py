@@ -62,12 +62,13 @@ class Train(Run):
     set: list[str] = field(default_factory=list)
     """Hyperparameters as KEY=VALUE, in place of those in the agent's YAML file."""
     warm_start: str | None = None
-    """Weights to start from: the agent's own name, or NAME:FOLDER, such as that of a run. Also of
-    other rules of the same size; optimiser and learning rate start anew."""
+    """Weights to start from: the agent's own name, or NAME:FOLDER, such as that of a run.
+    The rule set may be another; PPO agents need the same number of ranks and piles.
+    Optimiser and learning rate start anew."""
     validations: int = 10
     """Number of validations during the run; the best policy is saved."""
     validation_deals: int = 2000
-    """Number of validation deals to play, 1 to 10,000."""
+    """Number of deals of each validation, 1 to 10,000."""
     resume: bool = False
     """Resume the run in --out with the flags it was started with; workers may differ."""
     workers: Workers = field(default_factory=Workers)

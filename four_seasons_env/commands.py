@@ -90,10 +90,10 @@ def solve_deal(arguments: Sequence[str] | None = None) -> None:
 def _solve_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser("four-seasons solve", description=_first_line(solve_deal))
     parser.add_argument(
-        "--rules", default="four-seasons", help="rule set, such as 'czarina(piles=4)'"
+        "--rules", default="four-seasons", help="such as 'czarina(piles=4)' (default: %(default)s)"
     )
     parser.add_argument("--deal", type=int, help="number of the deal (default: 0)")
-    parser.add_argument("--deck", help="the cards, first dealt first, instead of a number")
+    parser.add_argument("--deck", help="the cards, first dealt first, instead of --deal")
     parser.add_argument(
         "--seconds", type=float, default=60.0, help="time limit (default: %(default)s)"
     )

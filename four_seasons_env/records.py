@@ -9,7 +9,7 @@ A line is an object:
 | ``moves``    | texts of the moves, such as ``["deal", "T3>T0"]``                    |
 | ``times``    | seconds from the start to each move; may be left out                 |
 | ``undone``   | how many moves that had turned a card were taken back; left out if 0 |
-| ``hinted``   | how many moves the player made after a hint; left out if 0           |
+| ``hinted``   | moves made after a hint, as 3.0.0 counted them; left out if 0        |
 | ``by_agent`` | how many moves were made by an agent; left out if 0                  |
 | ``player``   | a name chosen by the user; may be empty                              |
 | ``result``   | ``"won"``, ``"lost"`` (over, and not won) or ``"open"``              |

@@ -25,7 +25,7 @@ _ANY = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser("four-seasons play", description=__doc__)
     parser.add_argument(
-        "--rules", default="four-seasons", help="rule set, such as 'czarina(piles=4)'"
+        "--rules", default="four-seasons", help="such as 'czarina(piles=4)' (default: %(default)s)"
     )
     parser.add_argument("--deal", type=int, help="number of the deal (default: any)")
     parser.add_argument("--deck", help="the cards, first dealt first, such as '6D 10H Q♠ ...'")
@@ -38,10 +38,10 @@ def _parser() -> argparse.ArgumentParser:
         metavar="NAME",
         nargs="+",
         default=[],
-        help="other names of this machine, as behind a forwarded port",
+        help="names in the browser's address, as behind a forwarded port",
     )
     parser.add_argument(
-        "--port", type=int, default=8752, help="port; 0: any free one (default: %(default)s)"
+        "--port", type=int, default=8752, help="port, or 0 for any free one (default: %(default)s)"
     )
     parser.add_argument("--no-browser", action="store_true", help="do not open a browser")
     parser.add_argument("--record", type=expanded, help="JSON lines file to add finished games to")
