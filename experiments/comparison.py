@@ -167,7 +167,12 @@ def summarise_players(
     by_player = facts.astype(dict.fromkeys(budget, float)).groupby(keys)
     summary = summary.join(by_player[["kind", "mask"]].last(), on=keys)
     summary = summary.join(by_player[budget].mean(), on=keys)
-    return with_optimum(with_ceiling(summary, results, census))
+    # The best possible play follows the agents of its rule set.
+    summary = with_optimum(with_ceiling(summary, results, census))
+    order = {rules: i for i, rules in enumerate(players)}
+    return summary.sort_values(
+        "rules", key=lambda names: names.map(order), kind="stable", ignore_index=True
+    )
 
 
 def read_census(path: Path | None = None) -> pd.DataFrame:

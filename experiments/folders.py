@@ -109,8 +109,11 @@ def _git(*arguments: str) -> str | None:
     """Output of git in this clone; None outside a clone."""
     if not IN_CLONE:  # a repository around an installed wheel is another project's
         return None
+    # In a hook, git's own variables name the repository of the hook.
+    own = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    git = ["git", *arguments]
     try:
-        done = subprocess.run(["git", *arguments], cwd=ROOT, capture_output=True, check=True)
+        done = subprocess.run(git, cwd=ROOT, env=own, capture_output=True, check=True)
     except (OSError, subprocess.CalledProcessError):
         return None
     # Names of files are bytes, which may be in no encoding.
@@ -212,11 +215,18 @@ def read_run(out: Path) -> RunFile:
 
 
 def read_log(folder: Path) -> pd.DataFrame:
-    """The learning curve of a run, a row for each log entry; empty before the first."""
+    """The learning curve of a run, a row for each log entry; empty before the first.
+
+    Raises:
+        ValueError: if the file is not the log of a run.
+    """
     path = folder / PROGRESS
     if not path.is_file() or not path.stat().st_size:
         return pd.DataFrame({STEPS: []})
-    return pd.read_csv(path)
+    log = pd.read_csv(path)
+    if STEPS not in log:
+        raise ValueError(f"{path} is not the log of a run: it has no column {STEPS}")
+    return log
 
 
 @contextmanager

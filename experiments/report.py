@@ -141,6 +141,7 @@ def _read_all(
         elif (path / tables.SUMMARY).is_file():
             if label:
                 raise ValueError(f"{path} is a comparison, which has labels: leave out '{label}='")
+            comparison.read_results(path)  # refuses one that was stopped: its tables are old
             read = (folders.read_table(path / name) for name in (tables.SUMMARY, tables.SEEDS))
             comparisons.append(_Comparison(path, comparison.read_manifest(path), *read))
         elif (path / folders.RUN).is_file():

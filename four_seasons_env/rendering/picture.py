@@ -5,15 +5,16 @@ from __future__ import annotations
 import io
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Unpack
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from four_seasons_env.arguments import names_nearest
 from four_seasons_env.extras import missing_extra
 from four_seasons_env.files import expanded
 from four_seasons_env.rendering.layout import Position
-from four_seasons_env.rendering.svg import Marks, draw_svg
+from four_seasons_env.rendering.svg import draw_svg
 
 try:
     import pygame
@@ -26,20 +27,35 @@ _COLOURS = 24
 """Colours of an animation; more make a larger file."""
 
 
-def paint(position: Position, **marks: Unpack[Marks]) -> NDArray[np.uint8]:
+@names_nearest
+def paint(
+    position: Position,
+    *,
+    before: Position | None = None,
+    legal: bool = False,
+    unseen: bool = False,
+    compact: bool = False,
+    width: int | None = None,
+) -> NDArray[np.uint8]:
     """A position as RGB, uint8 of shape (height, width, 3).
 
     Args:
         position: the position, such as a `Game`.
-        **marks: arguments of `draw_svg`.
+        before: mark the move from this position, as `draw_svg` does.
+        legal: mark the legal moves.
+        unseen: list the cards that have not been seen.
+        compact: leave less room below small piles.
+        width: in pixels; by default one pixel a unit. The height follows.
     """
-    svg = draw_svg(position, **marks).encode()
-    surface = pygame.image.load(io.BytesIO(svg), "drawing.svg")
+    svg = draw_svg(
+        position, before=before, legal=legal, unseen=unseen, compact=compact, width=width
+    )
+    surface = pygame.image.load(io.BytesIO(svg.encode()), "drawing.svg")
     pixels = np.frombuffer(pygame.image.tobytes(surface, "RGB"), np.uint8)
     return pixels.reshape(surface.get_height(), surface.get_width(), 3).copy()
 
 
-def save_animation(positions: Sequence[Position], path: str | Path, **marks: Unpack[Marks]) -> None:
+def save_animation(positions: Sequence[Position], path: str | Path, **marks: Any) -> None:
     """Write a game as a GIF: a picture per move, one for several cards put up in a row.
 
     Args:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from html import escape
-from typing import TypedDict, Unpack
 
 from four_seasons_env.arguments import check_positive, names_nearest
 from four_seasons_env.engine.deals import RANKS, SUITS
@@ -79,10 +78,14 @@ class _Drawing:
     def tableau(self) -> None:
         for i, pile in enumerate(self.position.tableau):
             place = f"T{i}"
-            if i == self.position.rules.reserve_pile:  # a frame distinguishes it from the others
-                self.at(self.table.places[place], _around("stroke line frame", 8, 15, LINE, 2))
+            if i == self.position.rules.reserve_pile:
+                self._frame(self.table.places[place])
             self.empty(place)
             self.spread(place, pile, self.table.pile_step(len(pile)))
+
+    def _frame(self, corner: tuple[float, float]) -> None:
+        """A frame around a reserve, which distinguishes it from the other piles."""
+        self.at(corner, _around("stroke line frame", 8, 15, LINE, 2))
 
     def foundations(self) -> None:
         ranks, bases = self.position.rules.ranks, self.position.bases
@@ -203,23 +206,6 @@ def _around(classes: str, distance: int, radius: int, stroke: str, width: int) -
     return shape("rect", classes, x=-distance, y=-distance, **size, **line)
 
 
-class Marks(TypedDict, total=False):
-    """What a drawing may show besides the cards, and its size: arguments by name."""
-
-    before: Position | None
-    """The position before the last move, which is marked then: the cards that moved are ringed, and
-    thin rings are where they came from."""
-    legal: bool
-    """Mark the legal moves, except moves that only rename spaces."""
-    unseen: bool
-    """List below the table the cards that have not been seen."""
-    compact: bool
-    """Leave less room below small piles; the height then follows the piles."""
-    width: int | None
-    """In pixels; by default one pixel a unit. The height follows."""
-
-
-@names_nearest
 def draw_parts(
     position: Position,
     *,
@@ -260,7 +246,16 @@ def draw_parts(
     )
 
 
-def draw_svg(position: Position, **marks: Unpack[Marks]) -> str:
+@names_nearest
+def draw_svg(
+    position: Position,
+    *,
+    before: Position | None = None,
+    legal: bool = False,
+    unseen: bool = False,
+    compact: bool = False,
+    width: int | None = None,
+) -> str:
     """A position as SVG text.
 
     Piles are fanned; of a long waste the last cards are spread and the others counted; the stock
@@ -268,13 +263,20 @@ def draw_svg(position: Position, **marks: Unpack[Marks]) -> str:
 
     Args:
         position: the position, such as a `Game`.
-        **marks: see `Marks`.
+        before: the position before the last move, which is marked then: the cards that moved are
+            ringed, and thin rings are where they came from.
+        legal: mark the legal moves, except moves that only rename spaces.
+        unseen: list below the table the cards that have not been seen.
+        compact: leave less room below small piles; the height then follows the piles.
+        width: in pixels; by default one pixel a unit. The height follows.
 
     Raises:
         ValueError: for a width that is not positive.
         TypeError: for an unknown argument, with the nearest one.
     """
-    start, parts = draw_parts(position, **marks)
+    start, parts = draw_parts(
+        position, before=before, legal=legal, unseen=unseen, compact=compact, width=width
+    )
     tag, rest = start.split(">", 1)
     title = escape(headline(position))
     return f'{tag} aria-label="{title}"><title>{title}</title>{rest}{"".join(parts)}</svg>'

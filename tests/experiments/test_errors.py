@@ -140,6 +140,12 @@ def training(folder: Path) -> None:
     write("x/run.json", json.dumps(about, default=str))(folder)
 
 
+def foreign_log(folder: Path) -> None:
+    """A run with the log of another program."""
+    training(folder)
+    write("x/progress.csv", "a,b\n1,2\n")(folder)
+
+
 def games(folder: Path) -> None:
     """Recorded games, the second of which was interrupted."""
     append_record(folder / "games.jsonl", Record("czarina", (), deal=3))
@@ -177,6 +183,8 @@ FOLDERS = [
     (cut_short("results.csv"), "verify @/c", r"results\.csv is cut short"),
     (cut_short("summary.csv"), "report @/c", r"summary\.csv is cut short"),
     (doubled, "verify @/c", r"results\.csv has 80 rows for 40 games"),
+    (doubled, "report @/c", r"results\.csv has 80 rows for 40 games: compare again"),
+    (foreign_log, "report @/x", "progress.csv is not the log of a run: it has no column time/"),
     (nothing, "report a=@/c", "@/c is a comparison, which has labels: leave out 'a='"),
     (write("mine.csv", "steps,won\n0,0\n"), "report @/mine.csv", "has no column win_rate"),
     (write("mine.csv", "steps,win_rate\n0,25\n"), "report @/mine.csv", "a win_rate of 0 to 1"),
