@@ -52,6 +52,8 @@ def policy(
     up to 256: observations (an array, or the dictionary of the next-deal environment), masks
     (int8 of shape (n, A)) and a `numpy.random.Generator`. It returns integers of shape (n,). The
     masks are those of the argument `mask`; a comparison gives deterministic players `no_repeats`.
+    In the next-deal environment a mask marks the candidates. The function is asked only about
+    positions that have some, and its choice is played as the moves that lead there.
 
     Examples:
         >>> @policy("FourSeasons-v0", plays="stochastic", observation="cards")

@@ -29,7 +29,7 @@ Positions = NDArray[Any]
 Masks = NDArray[np.int8]
 """int8 of shape (n, A), 1 where an action is allowed."""
 Actions = NDArray[np.int64]
-"""int64 of shape (n,), the numbers of moves or of candidates."""
+"""int64 of shape (n,), the numbers of moves; of candidates for a `policy` that chooses them."""
 Rng = np.random.Generator
 
 PLAYS = ("deterministic", "stochastic")

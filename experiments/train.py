@@ -35,7 +35,7 @@ Weights = dict[str, NDArray[np.float32]]
 CHECKPOINT_SECONDS = 60.0
 """Seconds of learning between two checkpoints."""
 
-_PROGRESS = "monitor.json"
+_MONITOR = "monitor.json"
 """File of a checkpoint: the `Progress` of the run, beside the learner's own files."""
 
 
@@ -228,7 +228,7 @@ def save(out: Path, learner: training.Learner, progress: Progress) -> None:
     """Write a checkpoint for `--resume`: the learner's state and the run's progress."""
     with folders.new_checkpoint(out) as folder:
         learner.save(folder)
-        folders.write_json(folder / _PROGRESS, asdict(progress))
+        folders.write_json(folder / _MONITOR, asdict(progress))
 
 
 def _first_progress(run: Train, learner: training.Learner) -> Progress:
@@ -246,7 +246,7 @@ def _first_progress(run: Train, learner: training.Learner) -> Progress:
         return Progress()
     try:
         learner.load(checkpoint)
-        return read_json(checkpoint / _PROGRESS, Progress)
+        return read_json(checkpoint / _MONITOR, Progress)
     except Exception as error:  # a damaged archive can raise anything
         raise ValueError(
             f"{checkpoint} cannot be resumed from ({type(error).__name__}: {error}): if "

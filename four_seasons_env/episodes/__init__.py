@@ -1,1 +1,1 @@
-"""Episodes over the engine: reset and step for a batch of games whose actions are moves."""
+"""Episodes over the engine: reset and step for a batch of games, also for those of `next_deal`."""

@@ -188,7 +188,7 @@ class RunningGames(abc.ABC):
     def step(self, actions: NDArray[np.int64], out: NDArray[Any]) -> int:
         """Take one action in each game; returns how many episodes ended.
 
-        Ended games are dealt again as the autoreset mode says.
+        Ended games get their next deals as the autoreset mode says.
 
         Args:
             actions: int64 of shape (n,).
@@ -216,7 +216,7 @@ class RunningGames(abc.ABC):
 
     def _pay(self, reward: RewardFunction, before: NDArray[Any]) -> None:
         """Add a custom reward to the results of a step, before ended games are dealt again."""
-        # Illegal actions earn nothing, and neither does a deal in place of a step.
+        # Illegal actions earn nothing beyond their penalty; nor does a deal in place of a step.
         shared = self._shared
         rests = shared.begins if self._autoreset == stepping.NEXT_STEP else False
         earned = earn(reward, before, self.games, self.episodes["illegal"] | rests)

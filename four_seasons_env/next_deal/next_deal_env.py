@@ -46,7 +46,7 @@ LARGEST = {
 class NextDealSettings(EnvSettings):
     """The arguments of the environments whose actions are positions, checked.
 
-    `FourSeasonsNextDealEnv` and `FourSeasonsVectorEnv` say what each means.
+    `FourSeasonsNextDealEnv` says what each means, and for batches `FourSeasonsVectorEnv`.
     """
 
     candidates: int = 32
@@ -73,7 +73,7 @@ class FourSeasonsNextDealEnv(GameEnv):
     Between two cards of the stock nothing is hidden, so a player can examine every position that
     can be reached before the next card is turned. Those are the actions: the environment finds
     them, plays the moves that lead to the chosen one, and turns the card. An episode of
-    four-seasons has at most 46 decisions, while the game has 200 to 300 moves.
+    four-seasons has at most 46 decisions, while the game often has more than 200 moves.
 
     ## Action Space
     `Discrete(candidates)`: action k chooses candidate k of those that were found, the most
