@@ -39,8 +39,8 @@ SETTINGS = {"FourSeasons-v0": MoveSettings, NEXT_DEAL: NextDealSettings}
 _AT_A_TIME = 256
 """Games in one call of the function."""
 
-_OWN = ("num_envs", "rules")
-"""Arguments of the environment that the agent sets."""
+_SEEN = ("observation", "mask", "candidates", "expansions", "endings", "ending_expansions", "order")
+"""Arguments of environments that change what a function sees or may choose."""
 
 
 def policy(
@@ -71,7 +71,7 @@ def policy(
         block: number of deals that a comparison plays at once; it always plays whole blocks. The
             default, 1000 or 100 in the next-deal environment, suits functions of arrays, which are
             faster with many rows; 10 suits a function that takes seconds.
-        **arguments: of the environment, such as `observation` or `candidates`, but not `rules`.
+        **arguments: of the environment: `observation`, `mask`, and what concerns candidates.
 
     Further arguments of the function are options of the agent's name: "my_module:my_policy@width=3"
     calls it with `width=3`. An option `train_seed` is also the agent's training seed.
@@ -83,7 +83,7 @@ def policy(
             plays.
     """
     check_choice("env", env, tuple(SETTINGS))
-    known = [each for each in inspect.signature(SETTINGS[env]).parameters if each not in _OWN]
+    known = [each for each in _SEEN if each in inspect.signature(SETTINGS[env]).parameters]
     if "rules" in arguments:
         raise ValueError("policy takes no rules: choose those to play with `compare --rules`")
     for name in arguments:

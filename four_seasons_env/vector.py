@@ -171,7 +171,7 @@ class GameVectorEnv(LimitInSpec, gym.vector.VectorEnv[Any, NDArray[np.int64], An
     def step(self, actions: NDArray[np.int64]) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
         """Take one action in each game; actions is an integer array of shape (n,).
 
-        With NEXT_STEP, a game whose episode has ended in the step before gets its next deal instead;
+        With NEXT_STEP, a game whose episode ended in the step before gets its next deal instead;
         its action is ignored, and its reward is 0.
 
         Raises:
@@ -184,7 +184,7 @@ class GameVectorEnv(LimitInSpec, gym.vector.VectorEnv[Any, NDArray[np.int64], An
         batch = self._batch
         batch.check_started()
         actions = check_integers("actions", actions, self.num_envs)
-        # All games step, and those that have ended get their next deals, as the autoreset mode says.
+        # All games step; those that have ended get their next deals, as the autoreset mode says.
         observations = self._new_observations()
         ended = batch.step(actions, observations)
         # With SAME_STEP, infos are those of the new episodes; `final_info` is that of the old ones.
@@ -335,7 +335,7 @@ class FourSeasonsVectorEnv(GameVectorEnv):
             deals: numbers of deals to draw from; None for all training deals.
             allow_test_deals: whether `deals` may hold test deals.
             autoreset_mode: when the next episode starts: `"SameStep"`: in the step that ends one;
-                `"NextStep"`: the step after an episode's end deals the game's next deal, whatever its
+                `"NextStep"`: the step after an end gives the game its next deal, whatever its
                 action, with reward 0; `"Disabled"`: games that have ended are reset by
                 `reset(options={"reset_mask": terminated | truncated})`. Or a
                 `gymnasium.vector.AutoresetMode`.

@@ -179,6 +179,7 @@ POLICIES = [
     (lambda _: policy("FourSeasons-v1", plays=()), ValueError, "did you mean 'FourSeasons-v0'"),
     (lambda _: policy("FourSeasons-v0", plays=(), observtion=""), ValueError, "mean 'observation'"),
     (lambda _: policy("FourSeasons-v0", plays=(), rules="czarina"), ValueError, "compare --rules"),
+    (lambda _: policy("FourSeasons-v0", plays=(), max_moves=9), ValueError, "argument 'max_moves'"),
     (lambda _: policy("FourSeasons-v0", plays=(), block=0), ValueError, "block must be a positive"),
     (
         lambda _: policy("FourSeasons-v0", plays=PLAYS)(plain),
