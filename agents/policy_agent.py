@@ -48,8 +48,8 @@ def policy(
 ) -> Callable[[Callable[..., Any]], Policy]:
     """Turn a function `f(observations, masks, rng)` that returns actions into an agent.
 
-    The function gets what the vector environment of the same arguments returns in n positions, n
-    up to 256: observations (an array, or the dictionary of the next-deal environment), masks
+    The function gets what the vector environment of the same arguments returns for n positions, at
+    most 256: observations (an array, or the dictionary of the next-deal environment), masks
     (int8 of shape (n, A)) and a `numpy.random.Generator`. It returns integers of shape (n,). The
     masks are those of the argument `mask`; a comparison gives deterministic players `no_repeats`.
     In the next-deal environment a mask marks the candidates. The function is asked only about

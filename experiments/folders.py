@@ -9,7 +9,8 @@
 run.json        flags, hyperparameters, rules, command, package versions, machine, git commit
 progress.csv    the learning curve; events.* is the same for TensorBoard
 best/, last/    policies: the best on validation deals, and the latest
-checkpoints/    the last checkpoint, for `--resume`: written between two updates
+checkpoints/    the last checkpoint, for `--resume`: weights, optimiser and steps in state.pt,
+                counts in monitor.json
 done.json       the outcome, written at the end of the run
 """
 

@@ -2,8 +2,8 @@
 
 A custom reward is called as ``reward(before, after)`` with two GAME arrays of shape (n,), the
 positions before and after a step (for an episode that has ended, ``after`` is its final position),
-and returns n finite numbers. It is called once in each step for all games; n is 1 in the single
-environment.
+and returns n finite numbers, or one for all games. It is called once in each step for all games; n
+is 1 in the single environment.
 
 Examples:
     A point for each card that goes up:

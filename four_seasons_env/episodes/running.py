@@ -52,7 +52,7 @@ from four_seasons_env.rewards import ILLEGAL_PENALTY, RewardFunction, check_rewa
 from four_seasons_env.rules import get_rules
 
 _LARGE = 2**19
-"""Bytes of an array that is worth a map of its own."""
+"""Arrays of at least this many bytes have a memory map of their own."""
 
 _NO_ACTIONS = np.zeros(0, np.int64)
 

@@ -39,7 +39,7 @@ Deals = ArrayLike
 
 
 def as_deals(deals: Deals | None, allow_test_deals: bool) -> NDArray[np.int64]:
-    """The deals that episodes draw from, as `stepping.Buffers.choices` holds them.
+    """The deals that episodes draw from, as `stepping.Shared.choices` holds them.
 
     Raises:
         ValueError: see `read_deals`; if there are none, or for a test deal that is not allowed.
