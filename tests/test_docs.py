@@ -228,6 +228,11 @@ def test_fewer_deals_do_not_replace_more(tmp_path: Path) -> None:
         merged_rows(tmp_path, f"{header}r,a,p,1000\n", f"{header}r,a,p,20\n")
 
 
+def test_differences_from_another_baseline_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="must be compared with heuristic"):
+        merged_rows(tmp_path, "agent\n", "agent,against\na,greedy\n")
+
+
 @pytest.mark.slow
 def test_site_has_working_links_and_own_files(tmp_path: Path) -> None:
     pytest.importorskip("mkdocs", reason="the extra `docs` is not installed")

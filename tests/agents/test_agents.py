@@ -8,6 +8,7 @@ from four_seasons_env.agents.learned.network_agent import NetworkAgent
 from four_seasons_env.agents.planner.agent import PlannerAgent
 from four_seasons_env.engine.deals import TRAIN_FROM
 from four_seasons_env.experiments.play import play_deals
+from four_seasons_env.games import Games
 from four_seasons_env.rules import RULES, Rules
 from tests.agents.fakes import move_card, move_weights, planner_card, value_weights
 from tests.helpers import midgame, mostly_slow
@@ -70,6 +71,18 @@ def test_greedy_play_takes_the_highest_score() -> None:
     assert masks[np.arange(len(moves)), moves].all()
     assert 0 < (moves != best).mean() < 1
     assert not network().deterministic
+
+
+def test_with_one_expansion_each_move_is_decided_anew():
+    def planner() -> PlannerAgent:
+        return PlannerAgent(DEFAULT, planner_card(DEFAULT), value_weights(1), expansions=1, votes=0)
+
+    kept, rng, games = planner(), np.random.default_rng(0), Games(DEFAULT, 20)
+    for _ in range(12):
+        masks = games.action_masks(distinct=True)
+        moves, anew = (each.act(games.records.copy(), masks, rng) for each in (kept, planner()))
+        assert moves.tolist() == anew.tolist()
+        games.play(moves)
 
 
 class HandOver:

@@ -127,6 +127,15 @@ def test_options_and_descriptions_of_players() -> None:
     assert both.observation == "features of candidates"
 
 
+@pytest.mark.parametrize("env_id", ["FourSeasons-v0", "FourSeasonsNextDeal-v0"])
+def test_an_option_train_seed_is_the_training_seed(env_id: str) -> None:
+    def trained(observations: Any, masks: Any, rng: Any, train_seed: int) -> Any: ...
+
+    assert (
+        policy(env_id, plays="stochastic")(trained)(RULES["czarina"], train_seed=3).train_seed == 3
+    )
+
+
 def test_a_policy_is_pickled_as_a_function_is() -> None:
     assert pickle.loads(pickle.dumps(seeded)) is seeded
     renamed = policy("FourSeasons-v0", plays="stochastic", mask="distinct")(by_sum)

@@ -67,6 +67,14 @@ def test_no_test_deals_unless_named(tmp_path: Path) -> None:
     assert read_manifest(tmp_path) == made
 
 
+def test_a_folder_goes_on_recording(tmp_path: Path) -> None:
+    players = find_players(["random"], "simplicity")
+    for recorded in (True, False):
+        manifest = Manifest({"simplicity": players}, DEALS, recorded=recorded)
+        open_comparison(tmp_path, manifest)
+    assert read_manifest(tmp_path).recorded
+
+
 def test_each_rule_set_describes_its_agents(tmp_path: Path) -> None:
     rules = ["czarina", "simplicity"]
     run = replace(comparison(tmp_path / "c", "mine=tests.agents.fakes:ByRules"), rules=rules)

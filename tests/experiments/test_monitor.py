@@ -5,6 +5,7 @@ import time
 from types import SimpleNamespace
 from typing import Any
 
+from four_seasons_env.agents.training import Update
 from four_seasons_env.experiments.monitor import Limits, Progress
 
 POOL: Any = SimpleNamespace(core_seconds=0.0)
@@ -30,3 +31,11 @@ def test_time_of_workers_counts() -> None:
     with progress.timed(pool):  # type: ignore[arg-type]
         pool.core_seconds += 5
     assert 5 <= progress.core_seconds < 5.5
+
+
+def test_only_the_results_of_recent_games_are_kept() -> None:
+    progress = Progress()
+    for won, cards in ((False, 10), (True, 52), (True, 52)):
+        progress.add(Update([won], [cards], {}), recent=2)
+    assert progress.games == 3
+    assert (progress.won, progress.cards_up) == ([True, True], [52, 52])

@@ -266,6 +266,13 @@ def test_few_games_or_equal_results_have_no_multiple():
     assert always["adjusted"].to_numpy() == pytest.approx(1)
 
 
+def test_each_training_seed_has_its_own_multiples():
+    runs = [played_results(95, seed).assign(train_seed=seed) for seed in range(2)]
+    together = with_adjusted(pd.concat(runs, ignore_index=True))
+    alone = pd.concat(map(with_adjusted, runs))
+    assert together["adjusted"].tolist() == alone["adjusted"].tolist()
+
+
 def test_summary_has_adjusted_rates_and_peeking():
     results = pd.concat(
         [played_results(400), played_results(400, 1, share=0.4).assign(agent="heuristic")],

@@ -4,8 +4,11 @@ import copy
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
+from unittest.mock import MagicMock
 
 import pandas as pd
 import pytest
@@ -18,11 +21,12 @@ from four_seasons_env.engine.deals import TRAIN_FROM
 from four_seasons_env.experiments.compare import Compare, compare
 from four_seasons_env.experiments.comparison import read_results
 from four_seasons_env.experiments.folders import RUN, STEPS, last_checkpoint, read_log
+from four_seasons_env.experiments.monitor import Progress
 from four_seasons_env.experiments.report import Report, report
-from four_seasons_env.experiments.train import Train, train
+from four_seasons_env.experiments.train import Train, train, validate
 from four_seasons_env.experiments.workers import Workers
 from four_seasons_env.rules import RULES
-from tests.agents.fakes import SMALL_RUNS
+from tests.agents.fakes import SMALL_RUNS, move_card, move_weights
 from tests.helpers import ROOT, generators, training_deals
 
 pytestmark = pytest.mark.slow
@@ -59,6 +63,26 @@ def test_run_folder(finished: Path) -> None:
     assert log["train/loss"].dropna().between(0, 1).all()
     card = json.loads((finished / "best" / "model.json").read_text())
     assert card["training"]["validation"] == done["best"]
+
+
+def test_a_validation_is_saved_for_a_resumed_run(finished: Path) -> None:
+    """However little time has passed since the last checkpoint."""
+    checkpoint = last_checkpoint(finished)
+    assert checkpoint
+    assert json.loads((checkpoint / "monitor.json").read_text())["validations"] == 2
+
+
+def test_cards_up_decide_between_equal_win_rates(tmp_path: Path, monkeypatch) -> None:
+    played = [pd.DataFrame({"won": [False], "cards_up": [cards]}) for cards in (20, 30, 25)]
+    monkeypatch.setattr(f"{validate.__module__}._play_policy", lambda *_: played.pop(0))
+    learner: Any = SimpleNamespace(rules=RULES["czarina"], steps=1, unit="games")
+    card = move_card(learner.rules)
+    learner.policy = lambda about: (replace(card, training=about), move_weights())
+    progress = Progress()
+    best = [validate(run(tmp_path), learner, progress, MagicMock()) for _ in range(3)]
+    assert [each.cards_up for each in best] == [20, 30, 30]
+    saved = json.loads((tmp_path / "best" / "model.json").read_text())
+    assert saved["training"]["validation"]["cards_up"] == 30
 
 
 TRAIN = """

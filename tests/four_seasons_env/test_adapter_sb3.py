@@ -70,6 +70,15 @@ def test_plays_as_dummy_environments(settings):
     assert any(ended) or "max_moves" not in settings
 
 
+def test_terminal_observations_stay_without_copies():
+    env, zeros = FourSeasonsVecEnv(1, seed=1, max_moves=2, copy=False), np.zeros(1, int)
+    env.reset()
+    ends = [env.step(zeros)[3][0].get("terminal_observation") for _ in range(2)]
+    kept = ends[1].copy()
+    again = [env.step(zeros)[3][0].get("terminal_observation") for _ in range(2)]
+    assert same(ends[1], kept) and not same(again[1], kept)
+
+
 def test_masks_are_where_sb3_looks():
     env = FourSeasonsVecEnv(3, seed=1)
     env.reset()

@@ -8,6 +8,8 @@ from gymnasium.vector import AutoresetMode
 
 from four_seasons_env.evaluation import evaluate
 from four_seasons_env.game import Game
+from four_seasons_env.next_deal import FourSeasonsNextDealVectorEnv
+from four_seasons_env.rules import Rules
 from four_seasons_env.vector import FourSeasonsVectorEnv
 from tests.helpers import cards_in_order, same, small
 
@@ -135,6 +137,25 @@ def test_reset_mask_resets_its_games(mode):
     _, infos = env.reset(seed=[None, 8, 9], options={"reset_mask": chosen})
     assert infos["deal"][1] == FourSeasonsVectorEnv(1).reset(seed=8)[1]["deal"][0]
     assert (env.games[~chosen] == before[~chosen]).all()
+
+
+def test_reset_mask_leaves_the_moves_of_other_games():
+    env = FourSeasonsNextDealVectorEnv(2)
+    env.reset(seed=1)
+    before = env.step([0, 0])[-1]["moves"]
+    after = env.reset(options={"reset_mask": np.array([True, False])})[1]["moves"]
+    assert (after[0] == -1).all()
+    assert before[1].max() >= 0 and same(after[1], before[1])
+
+
+def test_the_next_deal_changes_no_earlier_info():
+    """All sixteen cards go up at the opening: the game is won."""
+    rules = Rules(ranks=4, piles=1, base_from="first", opening="as_dealt")
+    env = FourSeasonsVectorEnv(1, rules, autoreset_mode="NextStep")
+    env.reset(seed=1, options={"deck": cards_in_order(4)})
+    infos = env.step([0])[-1]
+    assert not env.step([0])[-1]["won"].any()
+    assert infos["is_success"].all() and infos["_is_success"].all()
 
 
 def test_seed_none_goes_on():
