@@ -122,7 +122,8 @@ class PlannerAgent(PlanningAgent):
         """The row to choose after a look ahead or a vote, where the options ask for one."""
         # 1. A vote if few cards are hidden, else a look ahead, if the options ask for it.
         search, (worlds, cards, chosen, *_) = self._search, self._lookahead
-        votes = int(game["deck_size"]) - int(game["dealt"]) <= self._votes
+        hidden = int(game["deck_size"]) - int(game["dealt"])
+        votes = hidden <= self._votes
         if not (votes or cards):
             return best
         seed = rng.integers(0, 2**63, dtype=np.uint64)

@@ -73,7 +73,8 @@ def _column(g, rule, place, is_waste, f):
 
     A card that lies on one that goes up earlier has to leave first: it blocks.
     """
-    card, above = g.top[place], 0
+    card = g.top[place]
+    above = 0
     while card != NO_CARD:
         left = _levels_left(g, rule, card)
         if left == 0:
@@ -184,7 +185,8 @@ def choose_move(g, rule, mask, buffers):
     for move in range(rule.actions):
         if not mask[move]:
             continue
-        source, target = rule.source[move], rule.target[move]
+        source = rule.source[move]
+        target = rule.target[move]
         if target == STOCK or (source == STOCK and target == WASTE):
             turn = move  # deals or redeals; not played out, because the next card is hidden
             gains[move] = max(w[_DEAL], 1e-9)
