@@ -30,9 +30,9 @@ from four_seasons_env.arguments import check_choice, check_positive
 from four_seasons_env.episodes.running import Batch
 from four_seasons_env.episodes.settings import MoveSettings
 from four_seasons_env.next_deal.next_deal_env import NextDealSettings
+from four_seasons_env.registration import NEXT_DEAL
 from four_seasons_env.rules import Rules
 
-NEXT_DEAL = "FourSeasonsNextDeal-v0"
 SETTINGS = {"FourSeasons-v0": MoveSettings, NEXT_DEAL: NextDealSettings}
 """The arguments of the environments of policies."""
 
@@ -83,7 +83,8 @@ def policy(
             plays.
     """
     check_choice("env", env, tuple(SETTINGS))
-    known = [each for each in _SEEN if each in inspect.signature(SETTINGS[env]).parameters]
+    settings = inspect.signature(SETTINGS[env]).parameters
+    known = [each for each in _SEEN if each in settings]
     if "rules" in arguments:
         raise ValueError("policy takes no rules: choose those to play with `compare --rules`")
     for name in arguments:

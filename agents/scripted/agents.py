@@ -15,7 +15,7 @@ from four_seasons_env.agents.registry import Actions, Agent, Masks, Positions, R
 from four_seasons_env.agents.scripted.greedy import greedy_move
 from four_seasons_env.agents.scripted.heuristic import HeuristicBuffers, choose_move, new_buffers
 from four_seasons_env.engine.bits import draw_move
-from four_seasons_env.engine.jit import by_type, inlined, jit
+from four_seasons_env.engine.jit import by_type, inlined, is_a, jit
 from four_seasons_env.engine.kernel import compile_rules, legal, new_masks, play
 from four_seasons_env.engine.moves import WASTE
 from four_seasons_env.rules import Rules
@@ -41,8 +41,9 @@ def _choose(g, rule, words, mask, player):
         mask: ... and in another view of the same memory, a byte a move.
         player: `Dice`, `HeuristicBuffers`, or () for the list of `greedy`.
     """
-    kinds: dict[Any, Any] = {Dice: _by_chance, HeuristicBuffers: _by_advice}
-    return kinds.get(getattr(player, "instance_class", None), _by_list)
+    if is_a(player, Dice):
+        return _by_chance
+    return _by_advice if is_a(player, HeuristicBuffers) else _by_list
 
 
 def _by_chance(g, rule, words, mask, player):
@@ -68,10 +69,12 @@ def _choose_all(games, rules, words, masks, player, moves):
 def _goes_on(g, rule, words, idle, player):
     """Write the legal moves of a player; returns whether its playout goes on.
 
+    By type, because `legal` compiles to less code where it knows the mask.
+
     Args:
         idle: how many moves in a row have changed nothing but the piles.
     """
-    return _with_chance if getattr(player, "instance_class", None) is Dice else _without_chance
+    return _with_chance if is_a(player, Dice) else _without_chance
 
 
 def _with_chance(g, rule, words, idle, player):
@@ -162,7 +165,8 @@ class RandomAgent(ScriptedAgent):
 
     def act(self, games: Positions, masks: Masks, rng: Rng) -> Actions:
         """Draw a legal move in each game."""
-        moves: Actions = np.where(masks, rng.random(masks.shape, np.float32), -1.0).argmax(axis=1)
+        drawn = np.where(masks, rng.random(masks.shape, np.float32), -1.0)
+        moves: Actions = drawn.argmax(axis=1)
         return moves
 
     def play_out(self, games: Positions, max_moves: int, rng: Rng) -> None:

@@ -36,6 +36,9 @@ WASTE = 12
 FOUNDATION = 13  # as a target; as a source FOUNDATION + suit
 STOCK = 17
 
+DEAL = 0
+"""The number of the move that deals a card to the waste."""
+
 
 @dataclass(frozen=True, repr=False)
 class Move:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from four_seasons_env.arguments import check_choice, check_positive, names_nearest, whole_number
 from four_seasons_env.engine.kernel import compile_rules
-from four_seasons_env.engine.moves import Move, all_moves
+from four_seasons_env.engine.moves import DEAL, Move, all_moves
 from four_seasons_env.env import GameEnv
 from four_seasons_env.episodes.running import RunningGames
 from four_seasons_env.episodes.settings import Deals, EnvSettings, arguments_in
@@ -368,7 +368,7 @@ class NextDealBatch(RunningGames):
         row = int(buffers.rows[index, action])
         length = write_path(row, buffers.parents[index], buffers.moves[index], path)
         moves = all_moves(self.rules)
-        deal = [moves[stepping.DEAL]] if buffers.deals[index, action] else []
+        deal = [moves[DEAL]] if buffers.deals[index, action] else []
         return [moves[number] for number in path[:length]] + deal
 
     def _refuse_illegal(self, index: int, action: int, where: str) -> None:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from four_seasons_env.engine.jit import by_type, internal, is_a, jit, merged
 from four_seasons_env.engine.kernel import legal, new_masks, nothing_hidden, play
+from four_seasons_env.engine.moves import DEAL
 from four_seasons_env.episodes import stepping as episodes
 from four_seasons_env.observations import KINDS as VECTOR_KINDS
 from four_seasons_env.observations import SHOWN, encode
@@ -33,9 +34,6 @@ from four_seasons_env.rules import Rules
 
 ENDINGS = ("search", "policy")
 SEARCH, POLICY = range(len(ENDINGS))
-
-DEAL = 0
-"""The number of the move that deals a card (`engine.moves`)."""
 
 LONGEST = 2 * (DEEPEST + 2)
 """Maximum number of moves of one action: to a position, the next deal, and an ending."""

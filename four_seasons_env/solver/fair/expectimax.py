@@ -32,6 +32,7 @@ from four_seasons_env.engine.bits import next_move
 from four_seasons_env.engine.containers import find, find_or_add, pop, push, remove_rows
 from four_seasons_env.engine.hashing import position_keys
 from four_seasons_env.engine.jit import jit
+from four_seasons_env.engine.moves import DEAL
 from four_seasons_env.solver.analysis.features import WEIGHTS, score_position
 from four_seasons_env.solver.analysis.relaxation import play_safe, safe_move
 from four_seasons_env.solver.fair.arrays import (
@@ -50,8 +51,6 @@ FIRST = 32
 """Positions that an enumeration of decisions holds at first; chosen by hand, as `GROWTH`."""
 GROWTH = 8
 """How many times as many it holds the next time."""
-DEAL = 0
-"""The number of the move."""
 _ZERO, _1 = np.uint64(0), np.uint64(1)
 
 

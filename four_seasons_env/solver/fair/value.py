@@ -14,7 +14,7 @@ import numpy as np
 
 from four_seasons_env.arguments import check_limits
 from four_seasons_env.engine.jit import announce
-from four_seasons_env.engine.moves import Move, all_moves, find_move
+from four_seasons_env.engine.moves import DEAL, Move, all_moves, find_move
 from four_seasons_env.game import Game, check_game
 from four_seasons_env.rules import RULES, Rules
 from four_seasons_env.solver.fair.arrays import (
@@ -24,7 +24,7 @@ from four_seasons_env.solver.fair.arrays import (
     grow,
     new_arrays,
 )
-from four_seasons_env.solver.fair.expectimax import DEAL, FACTORIALS, MAX_HIDDEN, position_value
+from four_seasons_env.solver.fair.expectimax import FACTORIALS, MAX_HIDDEN, position_value
 from four_seasons_env.solver.fair.keys import shared_key
 
 DEFAULT_SECONDS = 60.0
