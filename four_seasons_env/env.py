@@ -167,8 +167,7 @@ class GameEnv(GameView, LimitInSpec, gym.Env[Any, Any]):
         elif not batch.seeded:
             batch.seed(self.np_random.integers(0, 2**63, 1, np.uint64))
         # 3. Start at the position of the options, or with the next deal of the stream.
-        batch.reset(positions)
-        batch.observe(self._new_observations())
+        batch.reset(self._new_observations(), positions)
         return self._observation(), self._info()
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:

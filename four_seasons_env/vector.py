@@ -161,8 +161,8 @@ class GameVectorEnv(LimitInSpec, gym.vector.VectorEnv[Any, NDArray[np.int64], An
         if given.any():
             batch.seed(seeds, given & chosen)
         # 3. Start the episodes. In infos, `_key` is True for the games that were reset.
-        batch.reset(positions, chosen)
-        batch.observe(observations := self._new_observations())
+        observations = self._new_observations()
+        batch.reset(observations, positions, chosen)
         infos = self._infos()
         if chosen is not self._all:
             infos |= dict.fromkeys([f"_{key}" for key in self._arrays], chosen.copy())

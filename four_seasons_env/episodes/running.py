@@ -46,7 +46,6 @@ from four_seasons_env.observations import (
     SHOWN,
     largest_counts,
     observation_space,
-    show_all,
 )
 from four_seasons_env.rewards import ILLEGAL_PENALTY, RewardFunction, check_reward, earn
 from four_seasons_env.rules import get_rules
@@ -143,13 +142,17 @@ class RunningGames(abc.ABC):
         self._bundle(self._shared._replace(choices=choices), self._buffers)
 
     def reset(
-        self, asked: NDArray[Any] | None = None, chosen: NDArray[np.bool_] | None = None
+        self,
+        out: NDArray[Any],
+        asked: NDArray[Any] | None = None,
+        chosen: NDArray[np.bool_] | None = None,
     ) -> None:
         """Start an episode in every game, or in each chosen one.
 
         Callers choose only after a first reset of every game (`check_started`).
 
         Args:
+            out: array for the observations of all games, of the shape of ``observations``.
             asked: what `options.read_options` returns; None for the next training deals.
             chosen: bool of shape (n,).
         """
@@ -158,7 +161,7 @@ class RunningGames(abc.ABC):
         self.done[chosen] = False  # else the first step would be refused, or would deal again
         if asked is not None:
             self.games[chosen] = asked[chosen]
-        self._begin(chosen, stepping.NEXT_DEAL if asked is None else stepping.GIVEN)
+        self._begin(chosen, stepping.NEXT_DEAL if asked is None else stepping.GIVEN, out)
 
     def check_started(self) -> None:
         """Check that there has been a reset.
@@ -169,10 +172,10 @@ class RunningGames(abc.ABC):
         if not self.started:
             raise gym.error.ResetNeeded("no episode has been started: call reset() first")
 
-    def _begin(self, chosen: NDArray[np.bool_], source: int) -> None:
+    def _begin(self, chosen: NDArray[np.bool_], source: int, out: NDArray[Any]) -> None:
         """Begin an episode in each chosen game; ``source`` is one of those of `stepping`."""
         self._shared.begins[:] = chosen
-        self._advance(_NO_ACTIONS, source, self.observations)
+        self._advance(_NO_ACTIONS, source, out)
 
     def _advance(self, actions: NDArray[np.int64], source: int, out: NDArray[Any]) -> int:
         """Call `stepping.advance`, in all threads."""
@@ -240,11 +243,6 @@ class RunningGames(abc.ABC):
             to[rows] = each[rows]
         return new
 
-    def observe(self, out: NDArray[Any]) -> None:
-        """Write the observation of each game into an array of the shape of ``observations``."""
-        if out is not self.observations:
-            out[...] = self.observations
-
     def consider(self, games: NDArray[Any]) -> None:
         """Write masks and observations of any positions into the first rows, for agents.
 
@@ -255,7 +253,8 @@ class RunningGames(abc.ABC):
             games: GAME array of shape (n,), no more than there are games here.
         """
         self.games[: len(games)] = games
-        self._begin(np.arange(len(self.games)) < len(games), stepping.NO_EPISODE)
+        chosen = np.arange(len(self.games)) < len(games)
+        self._begin(chosen, stepping.NO_EPISODE, self.observations)
 
     def close(self) -> None:
         """End the threads, if there are any."""
@@ -298,9 +297,9 @@ class RunningGames(abc.ABC):
             begins=np.zeros_like(self.done),
             streams=self._streams,
             choices=self._choices,
-            final_episodes=np.zeros_like(self.episodes),
-            final_masks=np.zeros_like(self.masks),
-            final_observations=np.zeros_like(self.observations),
+            final_episodes=_zeros_like(self.episodes),
+            final_masks=_zeros_like(self.masks),
+            final_observations=_zeros_like(self.observations),
         )
         self._bundle(shared, buffers)
 
@@ -328,7 +327,6 @@ class RunningGames(abc.ABC):
         """Continue like the original."""
         shared, buffers, self.seeded, self.started = changing
         self._bundle(_copied(self._shared, shared), _copied(self._buffers, buffers))
-        self.observe(self.observations)
 
 
 def _copied(own: Any, original: Any) -> Any:
@@ -400,10 +398,6 @@ class Batch(RunningGames):
         """See `RunningGames.spaces`."""
         actions = gym.spaces.Discrete(self.masks.shape[1])
         return observation_space(self.rules, self.settings.observation), actions
-
-    def observe(self, out: NDArray[Any]) -> None:
-        """See `RunningGames.observe`."""
-        show_all(self._buffers.counts, self._settings.shares, out)
 
     def _refuse_illegal(self, index: int, action: int, where: str) -> None:
         game = Game.from_own_record(self.games[index], self.rules)

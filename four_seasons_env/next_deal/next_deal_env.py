@@ -343,9 +343,9 @@ class NextDealBatch(RunningGames):
         largest = max(settings.expansions, settings.ending_expansions)
         return stepping.new_scratch(self.rules, self.masks.shape[1], largest)
 
-    def _begin(self, chosen: NDArray[np.bool_], source: int) -> None:
+    def _begin(self, chosen: NDArray[np.bool_], source: int, out: NDArray[Any]) -> None:
         self.played[chosen] = -1
-        super()._begin(chosen, source)
+        super()._begin(chosen, source, out)
 
     def played_by(self, index: int) -> list[int]:
         """The moves of a game's last action."""
