@@ -18,8 +18,8 @@ from four_seasons_env.rules import SMALL, Rules
 OPTIMA = Path(__file__).parent / "data" / "small_games.json"
 """How often the best fair play wins each small game, to measure regret.
 
-It is known exactly: `experiments/studies/small_games.py` computes the exact value of each opening,
-and writes the mean of all. Of a random sample (its `--openings`), the mean is an estimate."""
+It is known exactly: it is the mean of the exact values of all openings (`solver.fair_value`), as
+`tests/four_seasons_env/test_small_games.py` computes it again for one game."""
 
 
 @dataclass(frozen=True)
@@ -35,15 +35,15 @@ class SmallGame:
     """Id of the environment whose actions are positions."""
     optimum: float
     """The chance to win a random deal by the best play that sees only public information: the mean
-    of the exact values of openings. It is exact if all are valued, else an estimate."""
+    of the exact values of openings."""
     low: float
-    """Lower end of its 95% interval, for the sampling of openings; `optimum` if all are valued."""
+    """Lower end of its 95% interval: `optimum`, because all openings are valued."""
     high: float
     """Upper end."""
     openings: int
     """Number of openings: sets of cards in the tableau, counted from the base card."""
     valued: int
-    """Number of openings whose values the mean is of."""
+    """Number of openings whose values the mean is of: all."""
     seconds: float
     """Mean processor time of the value of an opening (`solver.fair_value`), without `known`."""
 

@@ -160,7 +160,7 @@ $(OUT)/small/%/done.json:
 small-games: $(OUT)/small-games.csv
 $(OUT)/small-games.csv: $(if $(QUICK),,$(LEARNED_SMALL))
 	$(PYTHON) $(STUDIES)/small_games.py --games $(call few,3,100) --out $@ \
-		--rules $(call few,small-4x4-cells --openings 2 --optima $(OUT)/optima.json,$(CELLS)) \
+		--rules $(call few,small-4x4-cells,$(CELLS)) \
 		--agents $(SMALL) \
 		$(if $(QUICK),,$(foreach agent,$(TRAINED),$(agent)=$(agent):$(OUT)/small/$(agent)-RULES))
 	$(call store,small-games.csv,$(RESULTS)/small-games.csv)

@@ -1,82 +1,31 @@
-"""Compute the optimum of small games, and the regret of agents in them.
+"""Measure the regret of agents in small games, whose best fair play is known.
 
-    python experiments/studies/small_games.py
-    python experiments/studies/small_games.py --games 100 \\
-        --agents random greedy heuristic planner=planner:runs/small/planner-RULES
+    python experiments/studies/small_games.py --agents random greedy heuristic \\
+        planner=planner:runs/small/planner-RULES --out runs/small-games.csv
 
-The value of an opening is the exact chance of winning by the best play from public information
-(`four_seasons_env.solver.fair_value`); the optimum of a game is the mean over openings. It is exact
-over all of them, and estimated over the random sample that `--openings` draws. Agents play the
-first test deals. A decision costs the value of the position minus the value of the chosen move.
-The costs of a game add up to its regret; the mean regret is the loss in win rate against the best
-player. Train learning agents first, and name them with the path to their weights; RULES in a path
-stands for the name of the game.
-
-Writes four_seasons_env/data/small_games.json, and with agents docs/results/small-games.csv.
+Agents play the first test deals. A decision costs the value of the position minus the value of the
+chosen move (`four_seasons_env.solver.fair_value`). The costs of a game add up to its regret; the
+mean regret is the loss in win rate against the best player. Train learning agents first, and name
+them with the path to their weights; RULES in a path stands for the name of the game.
 """
 
 import argparse
-import json
-import time
-from collections import Counter
 from collections.abc import Iterable
-from itertools import combinations, permutations
-from math import comb
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from rich.progress import track
 from scipy import stats
 
-from four_seasons_env.engine.deals import TEST, TRAIN_FROM, deck_text
+from four_seasons_env.engine.deals import TEST
 from four_seasons_env.experiments import folders, play, players
 from four_seasons_env.files import expanded
 from four_seasons_env.game import Game
-from four_seasons_env.optima import OPTIMA
 from four_seasons_env.rules import SMALL, Rules
 from four_seasons_env.solver import Known, fair_value
 
-Opening = tuple[int, ...]
-"""Cards of the tableau in rising order; the base card is card 0."""
 MEMORY = 6 * 2**30
 """Bytes for the values of a game's positions."""
-
-
-def openings(rules: Rules, draws: int | None) -> dict[Opening, int]:
-    """Openings in rising order, and the number of sets of cards that each stands for.
-
-    All base ranks are equivalent in these games, because nothing packs: a game stays the same when
-    all ranks are shifted and suits are exchanged. So an opening is the tableau alone, with ranks
-    counted from the base card and suits without names. All sets of cards are equally likely for a
-    tableau.
-
-    Args:
-        rules: the game.
-        draws: number of sets of cards, drawn with a fixed seed; None for all. All sets are used if
-            there are no more different openings than this.
-    """
-    # The base card is card 0, so the piles take any of the others.
-    every = list(combinations(range(1, rules.cards), rules.piles))
-    counts = Counter(map(named, every))
-    if draws is not None and draws < len(counts):
-        drawn = np.random.default_rng(0).permutation(len(every))[:draws]
-        counts = Counter(named(every[number]) for number in drawn)
-    return dict(sorted(counts.items()))
-
-
-def named(cards: Iterable[int]) -> Opening:
-    """The opening of a tableau: the smallest under all renamings of the suits."""
-    # A card is 4 * rank + suit. Suit 0 is that of the base card; the other three have no names.
-    cards = list(cards)
-    names = [(0, *others) for others in permutations((1, 2, 3))]
-    return min(tuple(sorted(card & ~3 | suits[card & 3] for card in cards)) for suits in names)
-
-
-def game_of(opening: Opening, rules: Rules) -> Game:
-    """A game at an opening; the order of its stock does not matter."""
-    rest = [card for card in range(1, rules.cards) if card not in opening]
-    return Game(rules, deck=deck_text((*opening, 0, *rest)))
 
 
 def exact_value(game: Game, move: str | None = None, *, known: Known) -> float:
@@ -119,27 +68,12 @@ def interval(values: NDArray[np.float64]) -> tuple[float, float]:
     return float(low), float(high)
 
 
-def optimum(rules: Rules, counts: dict[Opening, int]) -> dict[str, float | int]:
-    """The fields of `SmallGame` that are computed."""
-    fair_value(Game(rules, deal=TRAIN_FROM), max_positions=1)  # loads the compiled code
-    started = time.process_time()
-    # Each without the results of others, so that the time is that of one opening.
-    games = [game_of(each, rules) for each in counts]
-    valued = [exact_value(game, known=Known()) for game in track(games, rules.name)]
-    seconds = round((time.process_time() - started) / len(valued), 2)
-    # Each opening counts for all sets of cards that it stands for.
-    values = np.repeat(valued, list(counts.values()))
-    every, mean = comb(rules.cards - 1, rules.piles), float(values.mean())
-    low, high = (mean, mean) if len(values) == every else interval(values)
-    found = {"openings": every, "valued": len(values), "optimum": mean, "low": low, "high": high}
-    return found | {"seconds": seconds}
-
-
 def regrets(
     player: players.Player, rules: Rules, deals: list[int], known: Known
 ) -> dict[str, object]:
     """A row for an agent: games won, and regret."""
-    results = play.play_games(player, rules, deals)
+    agent = player.new_agent(rules)
+    results = play.play_deals(agent, rules, deals, mask=player.mask, record=True)
     found = np.array([regret_of(each.start(), each.moves, known) for each in results["game"]])
     row: dict[str, object] = {"rules": rules.name, "agent": player.agent, "kind": player.kind}
     row |= {"deals": len(deals), "win_rate": results["won"].mean(), "regret": found.mean()}
@@ -147,27 +81,20 @@ def regrets(
 
 
 def main() -> None:
-    """Write the optima, and the regret of agents."""
+    """Write a row for each agent in each small game."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--rules", nargs="+", choices=SMALL, default=list(SMALL))
-    parser.add_argument("--openings", type=int, help="value a random sample; all by default")
-    parser.add_argument("--agents", nargs="*", default=[])
+    parser.add_argument("--agents", nargs="+", required=True)
     parser.add_argument("--games", type=int, default=100)
-    parser.add_argument("--optima", type=expanded, default=OPTIMA)
-    parser.add_argument(
-        "--out", type=expanded, default=folders.ROOT / "docs/results/small-games.csv"
-    )
+    parser.add_argument("--out", type=expanded, required=True)
     run = parser.parse_args()
-    games, rows = json.loads(OPTIMA.read_text())["games"], list[dict[str, object]]()
+    rows = []
     for name in run.rules:
         rules, known = SMALL[name], Known()
         agents = [each.replace("RULES", name) for each in run.agents]
         able = players.find_players(agents, rules, ["deterministic"])
-        games[name] = optimum(rules, openings(rules, run.openings))
         rows += [regrets(player, rules, list(TEST[: run.games]), known) for player in able]
-    folders.write_json(run.optima, {"games": games})
-    if rows:
-        folders.write_csv(run.out, pd.DataFrame(rows))
+    folders.write_csv(run.out, pd.DataFrame(rows))
 
 
 if __name__ == "__main__":
