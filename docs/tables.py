@@ -132,7 +132,7 @@ def facts() -> dict[str, Any]:
     """What sentences state: win rates, length of a game, speed of the defaults, CITATION.cff."""
     rows = most_deals("four-seasons", "price")
     bench = stored("bench").query("threads == 1").set_index(["what", "games", "observation"])
-    rate = bench["per_cpu_second"]
+    rate = bench["moves_per_second"]
     numbers = {
         "best": rows["win_rate"].drop(CEILING).max(),
         "moves": rows.loc["maskable_ppo", "moves"],

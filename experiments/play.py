@@ -64,41 +64,24 @@ def play_in_block(
     """Play the whole block that has these deals, and return their games alone.
 
     Agents may draw random numbers for all games of a block together. Blocks begin at multiples of
-    their size, so the game of a deal does not depend on the other deals of a call.
+    their size, so the game of a deal does not depend on the other deals of a call. The global
+    generators of Python, NumPy and torch are seeded, because libraries draw from them.
 
     Args:
-        player: the player, which knows the size of its blocks.
+        player: the player, which knows the size of its blocks and the mask that it plays with.
         rules: the rule set.
         deals: numbers of deals of one block.
-        seed: see `play_games`.
-
-    Returns:
-        The results of `play_games` for these deals.
-    """
-    first = deals[0] - deals[0] % player.block
-    block = range(first, min(first + player.block, 2**63))  # the last deal is 2^63 - 1
-    results = play_games(player, rules, block, seed)
-    return results[results["deal"].isin(deals)].reset_index(drop=True)
-
-
-def play_games(player: Player, rules: Rules, deals: Sequence[int], seed: int = 0) -> pd.DataFrame:
-    """Play deals with the agent of a player, as one block of a comparison.
-
-    The player's mask decides which moves it may choose. The global generators of Python, NumPy and
-    torch are seeded, because libraries draw from them. The same seed and deals give the same games.
-
-    Args:
-        player: the player.
-        rules: the rule set.
-        deals: numbers of the deals.
         seed: seed of the agent's random numbers and of the reshuffled stock.
 
     Returns:
-        The results of `play_deals`, with the recorded games.
+        The results of `play_deals` for these deals, with the recorded games.
     """
+    first = deals[0] - deals[0] % player.block
+    block = range(first, min(first + player.block, 2**63))  # the last deal is 2^63 - 1
     warm_up(player, rules)
-    _seed_libraries([seed, int(deals[0]), 1])
-    return _play(player, rules, deals, seed)
+    _seed_libraries([seed, first, 1])
+    results = _play(player, rules, block, seed)
+    return results[results["deal"].isin(deals)].reset_index(drop=True)
 
 
 @functools.cache

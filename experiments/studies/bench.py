@@ -6,8 +6,7 @@
 Rates are of random legal play, including masks, observations and resets: of the single environment,
 the vector environment at several batch sizes, by default and with `copy=False`, and the next-deal
 environment, each in one thread, which is the default, and in more. A rate is the median of several
-windows. The slowest and the fastest window show the noise of the machine; the rate per CPU-second
-does not depend on other programs.
+windows. The slowest and the fastest window show the noise of the machine.
 
 Costs are those of an import, a first step, a million games and learning. Each is measured in a new
 process.
@@ -39,10 +38,7 @@ from four_seasons_env.schemas import read_json
 RULES = get_rules("four-seasons")
 WINDOWS = 5
 """Measured windows per rate, after a first one that does not count."""
-RATES = (
-    *("what", "games", "threads", "observation"),
-    *("moves_per_second", "slowest", "fastest", "per_cpu_second"),
-)
+RATES = ("what", "games", "threads", "observation", "moves_per_second", "slowest", "fastest")
 COSTS = ("what", "value", "unit")
 
 Steps = Callable[[], int]
@@ -70,7 +66,7 @@ def measure_rates(
 
 
 def rates_of(play: Steps, seconds: float) -> tuple[float, ...]:
-    """Moves per second of a function, by the clock with their noise, and by CPU time.
+    """Moves per second of a function: median, slowest and fastest window.
 
     Args:
         play: the function to measure.
@@ -78,12 +74,12 @@ def rates_of(play: Steps, seconds: float) -> tuple[float, ...]:
     """
     rates = []
     for _ in range(WINDOWS + 1):
-        clock, cpu, moves = time.perf_counter(), time.process_time(), play()
-        while time.perf_counter() - clock < seconds:
+        start, moves = time.perf_counter(), play()
+        while time.perf_counter() - start < seconds:
             moves += play()
-        rates.append((moves / (time.perf_counter() - clock), moves / (time.process_time() - cpu)))
-    by_clock, by_cpu = np.array(rates[1:]).T  # the first window compiles
-    return np.median(by_clock), by_clock.min(), by_clock.max(), np.median(by_cpu)
+        rates.append(moves / (time.perf_counter() - start))
+    rates = rates[1:]  # the first window compiles
+    return np.median(rates), min(rates), max(rates)
 
 
 def single_steps(observation: str) -> Steps:

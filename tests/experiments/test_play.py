@@ -1,5 +1,6 @@
 """Fair play in lockstep: no peeking, no repeated positions, fair times."""
 
+import dataclasses
 import threading
 import time
 from collections.abc import Callable
@@ -10,7 +11,7 @@ import pytest
 
 from four_seasons_env.engine import kernel
 from four_seasons_env.engine.deals import TRAIN_FROM, mix, shuffle
-from four_seasons_env.experiments.play import play_deals, play_games
+from four_seasons_env.experiments.play import play_deals, play_in_block
 from four_seasons_env.experiments.players import find_players
 from four_seasons_env.game import Game
 from four_seasons_env.rules import RULES
@@ -161,7 +162,7 @@ class Late:
 
 def test_compiling_is_not_timed() -> None:
     (player,) = find_players([f"late={__name__}:Late"], "four-seasons")
-    played = play_games(player, DEFAULT, DEALS[:3])
+    played = play_in_block(dataclasses.replace(player, block=2), DEFAULT, DEALS[:2])
     assert Late.compiled and played["seconds"].sum() < COMPILING
 
 
