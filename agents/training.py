@@ -164,12 +164,7 @@ class Learner(abc.ABC):
     def describe(self) -> str:
         """Its size, for the first line that a run prints."""
         weights = sum(each.numel() for each in self.module.parameters())
-        return f"{self.settings.games:,} games {self.played}, {weights:,} weights"
-
-    @property
-    @abc.abstractmethod
-    def played(self) -> str:
-        """How its games are played, for `describe`."""
+        return f"{self.settings.games:,} games, {weights:,} weights"
 
     @abc.abstractmethod
     def update(self, done: float) -> Update:

@@ -150,7 +150,7 @@ def summarise_players(
     """A row for each agent and way of playing under each rule set, then the best possible play.
 
     The columns of `summarise`, and of the players: kind, mask, train_steps and core_seconds (means
-    over training seeds); of_winnable; rows `ceiling` and `optimum`.
+    over training seeds); rows `ceiling` and `optimum`.
 
     Args:
         results: a row per game.
@@ -215,28 +215,20 @@ def with_ceiling(
     """Add the ceiling to a summary, for each rule set whose deals are all in the census.
 
     The rows `ceiling` follow the agents. Their win_rate is the share of played deals that are known
-    to be winnable; win_low and win_high bound the share of winnable deals. Each agent's row gets
-    of_winnable, its win rate on the deals known to be winnable (mean over training seeds).
+    to be winnable; win_low and win_high bound the share of winnable deals.
 
     Args:
         summary: a row for each agent and way of playing under each rule set.
         results: the results behind the summary, a row per game.
         census: results of a census.
     """
-    # 1. Rule sets and their answers, if all are known: a part of the deals has another ceiling.
     played = results[["rules", "deal"]].drop_duplicates()
     answers = played.merge(census, "left", on=["rules", "deal"]).groupby("rules", sort=False)
-    solved = {rules: rows for rules, rows in answers if rows["status"].notna().all()}
-    if not solved:
-        return summary
-    # 2. What each agent won of the deals that are known to be winnable.
-    winnable = pd.concat(solved.values()).query("status == 'won'")[["rules", "deal"]]
-    keys = ["rules", "agent", "play"]
-    on_winnable = results.merge(winnable).groupby(keys)["won"].mean().rename("of_winnable")
-    # 3. What a player with open cards could win of all of them.
-    ceilings = [ceiling_row(str(rules), rows) for rules, rows in solved.items()]
-    agents = summary.join(on_winnable, on=keys)
-    return pd.concat([agents, pd.DataFrame(ceilings)], ignore_index=True)
+    # Only where all answers are known: a part of the deals has another ceiling.
+    ceilings = [
+        ceiling_row(str(rules), rows) for rules, rows in answers if rows["status"].notna().all()
+    ]
+    return pd.concat([summary, pd.DataFrame(ceilings)], ignore_index=True) if ceilings else summary
 
 
 def with_optimum(summary: pd.DataFrame) -> pd.DataFrame:

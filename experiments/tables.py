@@ -100,7 +100,6 @@ _CELLS = {
     "seeds": "{seeds:.0f}",
     "won % [95%]": "{won}",
     ADJUSTED: _with_interval("adjusted", "adjusted", ".2%"),
-    "of winnable %": "{of_winnable:.2%}",
     "IQM % [95%]": _with_interval("iqm", "iqm", ".2%"),
     "vs {against} [95%]": _with_interval("win_difference", "win_difference", "+.2%"),
     "luck-adjusted vs {against} [95%]": _with_interval(

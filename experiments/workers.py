@@ -123,13 +123,8 @@ class Pool:
     """A started one."""
     size: int
     """Number of tasks that run at once; with 1, tasks run in this process."""
-    backend: str
     core_seconds: float = 0.0
     """Processor time of tasks in other processes."""
-
-    def __str__(self) -> str:
-        """Where tasks run, for people."""
-        return "in this process" if self.size == 1 else f"by {self.size} workers ({self.backend})"
 
     def over_deals(
         self, function: Callable[..., T], about: Any, deals: Any, shared: dict[str, NDArray[Any]]
@@ -184,7 +179,7 @@ def started_pool(workers: Workers) -> Iterator[Pool]:
         # Tasks are few and long, so joblib must not group them or hold some back. Arrays travel
         # with them: the files of joblib would fill the disk in a long training.
         with Parallel(batch_size=1, pre_dispatch="all", max_nbytes=None) as parallel:
-            yield Pool(parallel, size, workers.backend)
+            yield Pool(parallel, size)
 
 
 def _this_process() -> tuple[str, int]:

@@ -66,24 +66,22 @@ def solve_deal(arguments: Sequence[str] | None = None) -> None:
     options = _solve_parser().parse_args(arguments)
     from four_seasons_env.game import Game
     from four_seasons_env.rendering.layout import cards_at, ends
-    from four_seasons_env.solver import shorten, solve
+    from four_seasons_env.solver import solve
 
     if not options.seconds > 0:
         raise ValueError(f"--seconds must be more than 0, not {options.seconds:g}")
     game = Game(options.rules, deal=options.deal, deck=options.deck)
     print(game)
-    # 2. Solve it, and leave out moves that the win does not need.
+    # 2. Solve it, and print the game.
     solution = solve(game, seconds=options.seconds)
-    moves = shorten(game, solution.moves)
-    # 3. Print the game.
-    for number, move in enumerate(moves, 1):
+    for number, move in enumerate(solution.moves, 1):
         # The card that a move takes from its place; none if the waste is turned over.
         moved = game.stock[:1] if move.turns else cards_at(game, ends(game, move)[0])[-1:]
         game.play(move)
         print(f"{number:4}. {move!s:7} {''.join(moved):3} {game.cards_up:3} up")
-    if moves:
+    if solution.moves:
         print(game)
-    verdict = _VERDICTS[solution.status].format(moves=len(moves))
+    verdict = _VERDICTS[solution.status].format(moves=len(solution.moves))
     print(f"{verdict} ({solution.positions:,} positions, {solution.seconds:.2f} s)")
 
 

@@ -103,7 +103,6 @@ class Ppo(Learner):
 
     run_steps = "20M"
     log_steps = 32_768
-    played = "side by side"
     smallest = {"games": 2, "n_steps": 64, "batch_size": 64, "max_moves": 50}  # games end
 
     sizes = ("ranks", "piles")  # the observations of other sizes mean something else

@@ -76,11 +76,6 @@ class PlannerLearner(Learner):
             self.module.parameters(), weight_decay=settings.weight_decay, fused=True
         )
 
-    @property
-    def played(self) -> str:
-        """See `Learner.played`."""
-        return f"between two updates, played {self.pool}"
-
     def update(self, done: float) -> Update:
         """See `Learner.update`."""
         # 1. The first update has no games to learn from yet: play some.

@@ -21,14 +21,14 @@ from four_seasons_env.experiments import blocks, folders
 from four_seasons_env.experiments.command_line import Run, command, rule_set_names
 from four_seasons_env.experiments.workers import Workers
 from four_seasons_env.game import Game
-from four_seasons_env.solver import shorten, solve
+from four_seasons_env.solver import solve
 
 BLOCK = 10
 """Deals in one task and result file."""
 COLUMNS = ("rules", "deal", "base", "status", "moves", "positions", "seconds", "allowed", "step")
 """Columns of a result file: `base` is the base rank of the foundations, `moves` the length of the
-solution (0: none found), `allowed` the time limit of the last attempt in seconds, `step` the
-solver's step that decided."""
+solution (0: none found; until version 3.0.0, without some of its unnecessary moves), `allowed` the
+time limit of the last attempt in seconds, `step` the solver's step that decided."""
 
 
 @dataclass
@@ -61,7 +61,7 @@ class CensusBlock(blocks.Block):
         """Compile, or load, the solver: all of its steps run in a won deal and one left open."""
         for number in (3, 6):
             game = Game("four-seasons", TRAIN_FROM + number)
-            shorten(game, solve(game, max_positions=400_000).moves)
+            solve(game, max_positions=400_000)
 
     def work(self) -> None:
         """Solve the deals, and write the file."""
@@ -78,7 +78,7 @@ class CensusBlock(blocks.Block):
             "deal": deal,
             "base": RANKS[bases.pop()] if len(bases) == 1 else "",
             "status": solution.status,
-            "moves": len(shorten(game, solution.moves)),
+            "moves": len(solution.moves),
             "positions": solution.positions,
             "seconds": solution.seconds,
             "allowed": self.seconds,

@@ -1,7 +1,6 @@
 """The solver: can a position be won with all cards known, and how likely is a win without that?
 
-- `solving`: `solve` and `solve_all`, which make one search after another, as `schedule` says, and
-  `shorten`, a pass that makes solutions shorter.
+- `solving`: `solve` and `solve_all`, which make one search after another, as `schedule` says.
 - `beam`: searches for wins. A search that pruned nothing and has not won proves a loss.
 - `sat`: proofs of loss, in the easier game of `analysis.relaxation`.
 - `analysis`: where searches start, the score of a position, and safe moves. It imports none of the
@@ -16,7 +15,7 @@ solver, so only its users wait for its compilation (half a minute, once).
 from __future__ import annotations
 
 from four_seasons_env.solver.fair.value import Decision, FairValue, Known, fair_value
-from four_seasons_env.solver.solving import Solution, shorten, solve, solve_all
+from four_seasons_env.solver.solving import Solution, solve, solve_all
 
 __all__ = [
     "Decision",
@@ -24,7 +23,6 @@ __all__ = [
     "Known",
     "Solution",
     "fair_value",
-    "shorten",
     "solve",
     "solve_all",
 ]

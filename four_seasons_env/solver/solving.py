@@ -1,8 +1,6 @@
 """`solve`: one search after another, in the order of a schedule, until one has an answer.
 
-    solve -> _run -> the steps of `schedule` -> `Beam` or `FormulaSearch`, slice by slice
-
-`shorten` is a simple pass that removes moves from a solution.
+solve -> _run -> the steps of `schedule` -> `Beam` or `FormulaSearch`, slice by slice
 """
 
 from __future__ import annotations
@@ -10,16 +8,15 @@ from __future__ import annotations
 import functools
 import math
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 
 from four_seasons_env.arguments import check_limits
 from four_seasons_env.engine.jit import announce
-from four_seasons_env.engine.moves import WASTE, Move, all_moves
+from four_seasons_env.engine.moves import WASTE, Move
 from four_seasons_env.engine.threads import cores
 from four_seasons_env.game import Game, check_game
-from four_seasons_env.records import play_through
 from four_seasons_env.rules import RULES
 from four_seasons_env.solver.analysis.root import LOST, SEARCHING, UNDECIDED, UNLIMITED, WON, Root
 from four_seasons_env.solver.beam import Beam, expand
@@ -196,59 +193,3 @@ def solve_all(games: Sequence[Game], seconds: float) -> list[Solution]:
     _warm_up()  # once, and not in each thread
     with ThreadPoolExecutor(cores()) as pool:
         return list(pool.map(lambda game: solve(game, seconds=seconds, memory=2**28), games))
-
-
-# --- shorter solutions
-
-
-def _shorter(
-    moves: list[Move], i: int, by_places: dict[tuple[int, int], Move]
-) -> Iterator[list[Move]]:
-    """Shorter lines to try: without move i alone, or joined with the next move from its target.
-
-    Of the moves W>T2, deal, T2>F, the first can be joined with the last: W>F, before the deal or
-    after it.
-    """
-    move = moves[i]
-    yield moves[:i] + moves[i + 1 :]
-    for j in range(i + 1, len(moves)):
-        if moves[j].source == move.target:
-            between = moves[i + 1 : j]
-            yield moves[:i] + between + moves[j + 1 :]
-            direct = by_places.get((move.source, moves[j].target))
-            if direct:
-                yield [*moves[:i], direct, *between, *moves[j + 1 :]]
-                yield [*moves[:i], *between, direct, *moves[j + 1 :]]
-            return
-
-
-def shorten(game: Game, moves: Sequence[Move]) -> list[Move]:
-    """A solution without some of its unnecessary moves.
-
-    A move is removed, alone or with the next move from its target, or the two are replaced by one
-    direct move, if the remaining moves still win. This greedy pass is repeated until it removes
-    nothing more.
-
-    >>> moves = solve(Game(deal=17)).moves
-    >>> len(shorten(Game(deal=17), moves)) <= len(moves)
-    True
-    """
-    by_places = {(move.source, move.target): move for move in all_moves(game.rules)}
-    best, before = list(moves), None
-    while best != before:
-        before, i = best, 0
-        while i < len(best):
-            lines = _shorter(best, i, by_places)
-            shorter = next((line for line in lines if _wins(game, line)), None)
-            if shorter is None:
-                i += 1
-            else:
-                best = shorter  # move i is another one now: try it again
-    return best
-
-
-def _wins(game: Game, moves: Sequence[Move]) -> bool:
-    """Whether all of these moves are legal, one after the other, and win."""
-    games = game.record.copy()
-    played, _ = play_through(games, game.rules, [move.number for move in moves])
-    return played == len(moves) and int(games["cards_up"][0]) == game.rules.cards

@@ -33,7 +33,7 @@ def dies(_: object, __: dict) -> None:
 
 def test_a_single_worker_is_this_process() -> None:
     with started_pool(Workers(n_jobs=1)) as pool:
-        assert (pool.size, str(pool)) == (1, "in this process")
+        assert pool.size == 1
         answers = pool.over_deals(total, 10, range(1, 3), {"a": np.ones(3)})
         assert answers == [([13.0, 23.0], os.getpid())]
         assert pool.core_seconds == 0
@@ -44,7 +44,7 @@ def test_workers_stay_and_get_present_values() -> None:
     """joblib recognises sent arrays by identity; a changed array must be sent again."""
     large, seen = np.ones(100_000, np.float32), set()
     with started_pool(Workers(n_jobs=2)) as pool:
-        assert (pool.size, str(pool)) == (2, "by 2 workers (loky)")
+        assert pool.size == 2
         for factor in range(1, 4):
             shared = {"large": large, "small": np.ones(2)}
             answers = pool.over_deals(total, 1, range(40), shared)

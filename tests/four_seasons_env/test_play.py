@@ -24,7 +24,7 @@ from four_seasons_env.play.words import card_words, did_words, table_words, unse
 from four_seasons_env.records import read_records
 from four_seasons_env.rendering.layout import ends, places
 from four_seasons_env.rules import RULES, get_rules
-from four_seasons_env.solver import shorten, solve
+from four_seasons_env.solver import solve
 from tests.helpers import (
     REPRESENTATIVES,
     biased_choice,
@@ -44,7 +44,7 @@ needs_play = functools.partial(pytest.importorskip, reason="needs the extra 'pla
 @functools.cache
 def winning_moves(rules: str = "four-seasons", deal: int = 17) -> list[str]:
     game = Game(rules, deal)
-    return [move.text for move in shorten(game, solve(game, seconds=30).moves)]
+    return [move.text for move in solve(game, seconds=30).moves]
 
 
 # --- words ----------------------------------------------------------------------------------------

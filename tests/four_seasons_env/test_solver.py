@@ -14,7 +14,7 @@ import pytest
 from four_seasons_env.engine.deals import TRAIN_FROM
 from four_seasons_env.game import Game
 from four_seasons_env.rules import RULES, WRAPS, Rules
-from four_seasons_env.solver import sat, shorten, solve, solve_all, solving
+from four_seasons_env.solver import sat, solve, solve_all, solving
 from four_seasons_env.solver.analysis.root import LOST, SEARCHING, UNDECIDED, WON, Root
 from four_seasons_env.solver.beam import Beam
 from tests.helpers import later, mostly_slow, numbered_deck, small
@@ -208,18 +208,6 @@ def test_it_can_be_interrupted() -> None:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
     assert time.monotonic() - started < 30
-
-
-def test_shorter_solutions_still_win() -> None:
-    saved = 0
-    for deal in range(TRAIN_FROM, TRAIN_FROM + 4):
-        game = Game("florentine", deal)
-        moves = solve(game, seconds=UNHURRIED).moves
-        short = shorten(game, moves)
-        assert later(game, short).is_won
-        saved += len(moves) - len(short)
-    assert saved > 0
-    assert shorten(Game(), []) == []
 
 
 # --- the formula of the relaxed game --------------------------------------------------------------
