@@ -49,7 +49,7 @@ class Compare(command_line.Run):
     """Store the moves of every game; `four-seasons verify` replays them."""
     luck: bool = False
     """Measure the luck of every game, for luck-adjusted win rates and a test for peeking.
-    Takes about 0.1 seconds per game."""
+    Takes nearly as long as games of the planner."""
     against: str | None = None
     """Label of the agent that the others are compared with, deal by deal.
     Without this flag: heuristic, if it plays. To change it, repeat the command."""

@@ -6,7 +6,7 @@
 Every game is replayed on the engine. Each deal of the manifest must occur once, each move must be
 legal, and each game must end with its last move. Won, cards up and moves must agree with
 results.csv. Differences are printed; if there are any, the exit status is 1.
-docs/reference/protocol.md lists what a replay cannot prove.
+The documentation's page on the protocol lists what a replay cannot prove.
 """
 
 import sys

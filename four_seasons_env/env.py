@@ -307,10 +307,9 @@ class FourSeasonsEnv(GameEnv):
             render_mode: `None`, `"ansi"` (`render` returns text) or `"rgb_array"` (a picture, which
                 needs the extra `render`). `gym.make` also accepts `"human"`: Gymnasium then shows
                 the pictures in a window.
-            max_moves: moves until an episode is truncated. The default leaves room: the longest of
-                about 300 known solutions takes 320 moves, the average one 182.
-                `spec.max_episode_steps` has the same value; Gymnasium's own `max_episode_steps` can
-                only shorten it.
+            max_moves: moves until an episode is truncated. The default leaves room
+                (`game.MAX_MOVES`). `spec.max_episode_steps` has the same value; Gymnasium's own
+                `max_episode_steps` can only shorten it.
             reveal_deal: whether infos have `deal`.
             deals: numbers of deals to draw from for each episode, by the seed: a range, a list or a
                 one-dimensional array-like, such as a pandas Series; None for all training deals.

@@ -9,12 +9,13 @@ import pytest
 
 from four_seasons_env.engine.deals import TRAIN_FROM, deals_in_words, parse_deals
 from four_seasons_env.experiments.compare import Compare, compare
-from four_seasons_env.experiments.comparison import with_ceiling
+from four_seasons_env.experiments.comparison import read_census, with_ceiling
 from four_seasons_env.experiments.report import Report, report
 from four_seasons_env.experiments.studies.census import COLUMNS, Census, census
 from four_seasons_env.experiments.summary import summarise
 from four_seasons_env.experiments.tables import as_text
 from four_seasons_env.experiments.workers import Workers
+from four_seasons_env.game import MAX_MOVES
 from tests.experiments.test_summary import played
 
 ALONE = Workers(n_jobs=1)
@@ -89,3 +90,7 @@ def test_compare_and_report_show_the_ceiling(tmp_path: Path) -> None:
     page = report(Report([run.out])).read_text()
     assert "50.00 to 75.00" in page
     assert "The ceiling is the share of deals that a player who sees every card" in page
+
+
+def test_one_stored_solution_needs_more_than_the_move_limit() -> None:
+    assert (read_census()["moves"] > MAX_MOVES).sum() == 1
