@@ -4,6 +4,7 @@ Each check has its rows once; of its callers one row shows that they check.
 """
 
 import contextlib
+import inspect
 import json
 from collections.abc import Callable
 from functools import partial
@@ -50,48 +51,28 @@ ENVIRONMENTS: list[tuple[Callable[..., Any], list[Row]]] = [
         FourSeasonsEnv,
         [
             ({"observation": "top"}, ValueError, "unknown observation 'top': did you mean 'tops'"),
-            ({"illegal": "rise"}, ValueError, "unknown illegal 'rise': did you mean 'raise'"),
-            ({"render_mode": "ascii"}, ValueError, "unknown render_mode 'ascii': did you mean 'an"),
-            ({"mask": "distinctive"}, ValueError, "unknown mask 'distinctive': did you mean 'dis"),
             ({"reward": "foundaton"}, ValueError, "did you mean 'foundation'"),
             ({"max_moves": 2**63}, ValueError, "max_moves must be 9,223,372,036,854,775,807 or le"),
-            ({"allow_test_deals": "yes"}, ValueError, "unknown allow_test_deals 'yes'"),
             ({"deals": []}, ValueError, "deals must name one deal or more"),
             ({"deals": iter([17])}, ValueError, r"a range, a list or .*: pass list\(deals\)"),
-            ({"deals": [10_000, "17"]}, ValueError, "deal must be"),
             ({"deals": np.zeros((9, 999))}, ValueError, r"a range, a list or .*not array\(.{,40}$"),
             ({"deals": range(9_999, 2**62)}, ValueError, "deal 9999 is a test deal"),
             ({"deals": range(2**62, 2**63 + 1)}, ValueError, "deal must be 0 to"),
-            ({"deals": [10_000, 9_999]}, ValueError, "deal 9999 is a test deal"),
         ],
     ),
-    (
-        FourSeasonsVectorEnv,
-        [
-            ({"copy": "x"}, ValueError, "unknown copy 'x': known: True, False"),
-            ({"autoreset_mode": "NextSteps"}, ValueError, "'NextSteps': did you mean 'NextStep'"),
-            ({"num_envs": 2**62}, ValueError, "^num_envs must be 2,147,483,647 or less, not"),
-            ({"num_threads": True}, TypeError, "num_threads must be an integer, not True: did"),
-        ],
-    ),
+    (FourSeasonsVectorEnv, [({"num_envs": 2**62}, ValueError, "^num_envs must be 2,147,483,647")]),
     (
         FourSeasonsNextDealEnv,
         [
             ({"candidates": 0}, ValueError, "candidates must be a positive integer"),
             ({"candidates": 10**9}, ValueError, "candidates must be 16,250 or less, not 1,000,000"),
-            ({"expansions": 10_000}, ValueError, "expansions must be 6,500 or less, not 10,000"),
-            ({"endings": "serch"}, ValueError, "unknown endings 'serch': did you mean 'search'"),
-            ({"order": "advise"}, ValueError, "unknown order 'advise': did you mean 'advice'"),
         ],
     ),
     (
         FourSeasonsTextEnv,
         [
-            ({"unit": "moves"}, ValueError, "unknown unit 'moves': did you mean 'move'"),
             ({"shuffle": "no"}, ValueError, "unknown shuffle 'no'"),
-            ({"unit": "position", "choices": 20_000}, ValueError, "choices must be 16,250 or less"),
             ({"choices": 3}, ValueError, 'choices=3 is for unit="position", not "move"'),
-            ({"shuffle": False}, ValueError, 'shuffle=False is for unit="position"'),
             ({"unit": "position", "mask": "distinct"}, ValueError, 'is for unit="move", not "pos'),
         ],
     ),
@@ -141,7 +122,6 @@ TEXTS: list[tuple[Callable[..., Any], list[Row]]] = [
             *((each, ValueError, "^deals must be given as '10000-10999'") for each in ("", "-5")),
             ("tset", ValueError, "'test' or 'validation', not 'tset'$"),
             ("9-3", ValueError, "the deals '9-3' run backwards: write '3-9'"),
-            ("0-9223372036854775808", ValueError, r"^deal must be 0 to 2\^63 - 1"),
         ],
     ),
     (
@@ -149,7 +129,6 @@ TEXTS: list[tuple[Callable[..., Any], list[Row]]] = [
         [
             ("T1->T2", ValueError, "did you mean 'T1>T2'"),
             ("redeal", ValueError, "unknown move 'redeal' in 'four-seasons'"),
-            ("0", ValueError, "unknown move '0'"),
             (-1, ValueError, "a move's number must be 0 to 31, not -1"),
             (1.0, TypeError, "a move must be a Move, its text or its number, not 1.0"),
         ],
@@ -158,9 +137,6 @@ TEXTS: list[tuple[Callable[..., Any], list[Row]]] = [
         Rules,
         [
             ({"ranks": 3}, ValueError, "ranks must be an integer from 4 to 13, not 3"),
-            ({"redeals": 3}, ValueError, "from 0 to 2"),
-            ({"base_from": "sixht"}, ValueError, "unknown base_from 'sixht': did you mean 'sixth'"),
-            ({"runs": 1}, TypeError, "runs must be True or False, not 1"),
             ({"opening": "as_dealt"}, ValueError, "as_dealt.* use base_from='first'"),
             ({"base_from": "one_per_suit"}, ValueError, "use build='none'"),
             ({"runs": True, "build": "none"}, ValueError, "use runs=False, not True"),
@@ -182,7 +158,6 @@ TEXTS: list[tuple[Callable[..., Any], list[Row]]] = [
             (5, TypeError, "a name or a Rules, not 5"),
             ("czarina(pile=4)", ValueError, "unknown field 'pile' in .*: did you mean 'piles'"),
             ("czarina(name=mine)", ValueError, "unknown field 'name'"),
-            ("czarina(piles=four)", TypeError, "piles must be an integer, not 'four'"),
             ("czarina(piles=4", ValueError, "write each field once"),
             ("czarina(piles=4,piles=4)", ValueError, "write each field once"),
         ],
@@ -191,10 +166,7 @@ TEXTS: list[tuple[Callable[..., Any], list[Row]]] = [
         RULES.__getitem__,
         [
             ("czarin", KeyError, "unknown rules 'czarin': did you mean 'czarina'"),
-            ("czarin", ValueError, "unknown rules 'czarin': did you mean 'czarina'"),
             ("corner-card", UnknownRules, r"use get_rules\('corner-card'\)"),
-            ("small-4x3-cells", UnknownRules, r"use get_rules\('small-4x3-cells'\)"),
-            ("small-4x9-cells", UnknownRules, "'small-4x9-cells': did you mean 'small-4x"),
         ],
     ),
     (
@@ -242,7 +214,6 @@ GAMES: list[tuple[Callable[..., Any], list[Row]]] = [
         [
             ([-1, 1], IllegalMove, "W>F is not legal in game 1"),
             ([99, 0], IllegalMove, "move 99 is not legal in game 0"),
-            ([0], ValueError, r"moves must be of shape \(2,\), not of shape \(1,\)"),
             ([0.7, 0.0], TypeError, "moves must be integers, not float64"),
         ],
     ),
@@ -267,7 +238,6 @@ GAMES: list[tuple[Callable[..., Any], list[Row]]] = [
             ({"seconds": "10"}, TypeError, "seconds must be a number, not '10'"),
             ({"seconds": float("nan")}, ValueError, "seconds must be more than 0, not nan"),
             ({"max_positions": 0}, ValueError, "max_positions must be a positive integer"),
-            ({"width": 2**63}, ValueError, "width must be 9,223,372,036,854,775,807 or less"),
         ],
     ),
     (solve, [("x", TypeError, "game must be a four_seasons_env.game.Game, not 'x'")]),
@@ -289,7 +259,6 @@ GAMES: list[tuple[Callable[..., Any], list[Row]]] = [
         lambda name: gym.make_vec("FourSeasons-v0", num_envs=2).get_attr(name),
         [
             ("step", AttributeError, "one game of a batch has no 'step': use that of the batch"),
-            ("np_random_seed", AttributeError, "use that of the batch"),
             ("rendr", AttributeError, "did you mean 'render'"),
         ],
     ),
@@ -310,6 +279,14 @@ def test_wrong_use_is_told(
             call(*passed)
         else:
             call(passed)
+
+
+@pytest.mark.parametrize("kind", [*KINDS, Rules])
+def test_each_argument_is_checked(kind: Callable[..., Any]) -> None:
+    """A text that means nothing is refused by the argument's name; only names are free."""
+    for name in inspect.signature(kind).parameters.keys() - {"name", "about"}:
+        with pytest.raises((TypeError, ValueError), match=name):
+            kind(**{name: "nonsense"})
 
 
 OPENING = deck_with("2S 8H 4S JD 6H 2C 9C TD")
@@ -408,7 +385,6 @@ IN_EPISODES = [
             ({"deals": 17}, ValueError, "unknown option 'deals': did you mean 'deal'"),
             ({"deal": True}, ValueError, "deal must be an integer, not True: did you mean 1"),
             ({"deal": 17, "deck": "AC"}, ValueError, "give only one"),
-            ({"deck": None}, ValueError, "or a list of cards, not None"),
             ({"deck": 17}, ValueError, "a deck must be text such as 'QH 3D ... 5D', or a list"),
             ({"game": 3}, TypeError, "game must be a four_seasons_env.game.Game, not 3"),
             ({"game": Game("czarina")}, ValueError, "must be 'four-seasons', not 'czarina'"),
@@ -435,7 +411,6 @@ IN_EPISODES = [
         for action, error, said in [
             (True, TypeError, "must be an integer, not True: did you mean 1"),
             (np.array([0]), TypeError, r"of shape \(1,\): take its one element with \.item\(\)"),
-            (np.array([0, 0]), TypeError, r"not an array of shape \(2,\)$"),
             (0.0, TypeError, r"must be an integer, not 0\.0"),
             (-1, ValueError, "^action must be 0 to 31, not -1$"),
         ]
@@ -498,7 +473,6 @@ def test_a_batch_begins_as_a_whole() -> None:
     ("earned", "said"),
     [
         (np.zeros(3), r"must return numbers of shape \(2,\), one per game"),
-        ("1", r"must return numbers of shape \(2,\), one per game"),
         (np.array([0.0, np.nan]), "reward must be finite, not nan in game 1"),
     ],
 )
