@@ -140,22 +140,6 @@ def test_public_copies_hide_only_unseen_cards(game, seed):
 # --- rules by example, with the table drawn ---------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("wrap", "bases"),
-    [("always", "7A"), ("unless_ace_base", "7"), ("linear", "7"), ("never", "")],
-)
-def test_king_on_ace(wrap, bases):
-    """Random games seldom come to it."""
-    #       KC
-    #   AH  4S  4D      foundations are built from the 7s, or from the Aces
-    #       4H
-    for base in "7A":
-        game = Game(Rules(wrap=wrap), deck=deck_with(f"KC AH 4S 4D 4H {base}S"))
-        moves = texts(game.legal_moves())
-        assert ("T0>T1" in moves) == (base in bases)
-        assert "T1>T0" not in moves  # never Ace on King
-
-
 def test_any_pile_may_take_the_last_move():
     #   9C  9D  9H  9S  JC  JD      among these piles stands the QC: the red Jacks go on it,
     #   JH  JS  3C  3D  3H          and nothing else moves once the whole stock is dealt

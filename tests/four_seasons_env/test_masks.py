@@ -1,7 +1,5 @@
 """The mask `no_repeats`, against a slow model with a set of positions."""
 
-from itertools import pairwise
-
 import numpy as np
 import pytest
 
@@ -11,7 +9,6 @@ from four_seasons_env.engine.moves import all_moves
 from four_seasons_env.env import FourSeasonsEnv
 from four_seasons_env.game import Game, IllegalMove
 from four_seasons_env.rules import RULES
-from four_seasons_env.solver import solve
 from tests.helpers import (
     REPRESENTATIVES,
     canonical,
@@ -107,38 +104,3 @@ def test_a_reset_from_a_game_starts_a_new_run():
     env = FourSeasonsEnv(mask="no_repeats")
     _, info = env.reset(options={"game": game})
     assert (info["action_mask"] == game.action_mask(distinct=True)).all()
-
-
-WINNABLE = [
-    RULES["four-seasons"],
-    RULES["pysolfc/czarina"],
-    small("pysolfc/simplicity", ranks=6, piles=5),
-]
-
-
-@pytest.mark.parametrize("rules", WINNABLE, ids=lambda rules: rules.name)
-def test_solutions_can_be_played(rules):
-    """A solution without its detours, move by move through positions equal to its own."""
-    env = FourSeasonsEnv(rules, mask="no_repeats", illegal="raise", max_moves=2000)
-    won = 0
-    for deal in range(TRAIN_FROM, TRAIN_FROM + 30):
-        solution = solve(Game(rules, deal), max_positions=20_000)
-        positions = [Game(rules, deal)]
-        for move in solution.moves:
-            positions.append(positions[-1].after(move))
-        direct: list[str] = []
-        for position in map(canonical, positions):
-            if position in direct:  # a detour: back to where it began
-                del direct[direct.index(position) :]
-            direct.append(position)
-        env.reset(options={"deal": deal})
-        for _, following in pairwise(direct):
-            ways = [
-                move.number
-                for move in env.game.legal_moves()
-                if env.action_masks()[move.number] and canonical(env.game.after(move)) == following
-            ]
-            _, _, terminated, _, info = env.step(ways[0])
-        won += solution.status == "won"
-        assert solution.status != "won" or (terminated and info["won"])
-    assert won > 5
