@@ -4,8 +4,10 @@ import numpy as np
 import pytest
 
 from four_seasons_env import FourSeasonsNextDealEnv, Game
+from four_seasons_env.engine.kernel import compile_rules
+from four_seasons_env.positions.enumeration import advice
 from four_seasons_env.rules import RULES
-from tests.helpers import canonical, later, mostly_slow, small
+from tests.helpers import canonical, deck_with, later, mostly_slow, small
 from tests.reference.golden import FEATURES, all_features
 
 SMALL = {"candidates": 12, "expansions": 20, "ending_expansions": 60}
@@ -82,6 +84,16 @@ def test_each_position_is_offered_once(rules: str, order: str) -> None:
 def test_features_are_frozen() -> None:
     """Bundled networks are trained on them; `python -m tests.reference.golden` rewrites them."""
     assert all_features() == FEATURES.read_text()
+
+
+def test_an_ace_leaves_the_waste_before_its_king() -> None:
+    """Round the corner too, a card that the next can be packed on is no break of the sequence."""
+    scores = []
+    for lower in ("KS", "9S"):
+        deck = deck_with(f"2S 8H 4S JD 6H AC {lower} AD")  # Aces are the base
+        game = later(Game(deck=deck), ["deal", "deal"])
+        scores.append(advice(game.record[0], compile_rules(game.rules)[0]))
+    assert scores[0] - scores[1] == pytest.approx(0.5)
 
 
 def test_reset_has_no_moves() -> None:

@@ -69,6 +69,7 @@ def test_observation_shows_the_position() -> None:
         ("I like these:\n1. T3>T0\n2. deal", "T3>T0 deal"),
         ("- deal", "deal"),
         ("<think>deal?</think>T3>T0</s>", "T3>T0"),
+        ("<think>End with 'Answer: deal'.\n\nFine.</think>\n\nT3>T0", "T3>T0"),
         ("<|start|>assistant<|channel|>final<|message|>deal<|return|>", "deal"),
         ("T3>T0<\uff5cend\u2581of\u2581sentence\uff5c>", "T3>T0"),
         ("T\u200b3>T0\ufeff", "T3>T0"),
