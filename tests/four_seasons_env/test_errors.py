@@ -21,10 +21,8 @@ from four_seasons_env.engine.deals import DeckError, card_code, check_deal, pars
 from four_seasons_env.engine.moves import find_move
 from four_seasons_env.engine.validation import InvalidGame
 from four_seasons_env.env import FourSeasonsEnv
-from four_seasons_env.evaluation import evaluate
 from four_seasons_env.next_deal import FourSeasonsNextDealEnv, FourSeasonsNextDealVectorEnv
 from four_seasons_env.records import RecordError, parse_record
-from four_seasons_env.rendering.picture import paint
 from four_seasons_env.rules import RULES, Rules, UnknownRules, get_rules
 from four_seasons_env.solver import fair_value, solve
 from four_seasons_env.testing import check_masked_env
@@ -52,10 +50,8 @@ ENVIRONMENTS: list[tuple[Callable[..., Any], list[Row]]] = [
         [
             ({"observation": "top"}, ValueError, "unknown observation 'top': did you mean 'tops'"),
             ({"reward": "foundaton"}, ValueError, "did you mean 'foundation'"),
-            ({"max_moves": 2**63}, ValueError, "max_moves must be 9,223,372,036,854,775,807 or le"),
             ({"deals": []}, ValueError, "deals must name one deal or more"),
             ({"deals": iter([17])}, ValueError, r"a range, a list or .*: pass list\(deals\)"),
-            ({"deals": np.zeros((9, 999))}, ValueError, r"a range, a list or .*not array\(.{,40}$"),
             ({"deals": range(9_999, 2**62)}, ValueError, "deal 9999 is a test deal"),
             ({"deals": range(2**62, 2**63 + 1)}, ValueError, "deal must be 0 to"),
         ],
@@ -81,7 +77,6 @@ ENVIRONMENTS: list[tuple[Callable[..., Any], list[Row]]] = [
         [
             ({"keys": "rlib"}, ValueError, "unknown library 'rlib': did you mean 'rllib'"),
             ({"keys": ("a", "a")}, ValueError, "two different names"),
-            ({"keys": 2}, TypeError, "keys must be a collections.abc.Sequence, not 2"),
             ({"flatten": "no"}, ValueError, "unknown flatten 'no': known: True, False"),
         ],
     ),
@@ -102,7 +97,6 @@ FULL = cards_in_order()
 LINE = {"rules": "four-seasons", "deal": 17, "moves": ["deal", "T3>T0"], "result": "open"}
 TOO_MANY = {"ranks": 4, "piles": 12, "base_from": "one_per_suit", "build": "none"}
 EMPTY = {"opening": "empty", "base_from": "first"}
-LIMITED = {"limited_redeal": True, "redeals": 1, "spaces": "before_dealing"}
 
 TEXTS: list[tuple[Callable[..., Any], list[Row]]] = [
     (card_code, [(each, DeckError, f"unknown card '{each}'") for each in ("", "11H", "6HH", "🂬")]),
@@ -128,7 +122,6 @@ TEXTS: list[tuple[Callable[..., Any], list[Row]]] = [
         partial(find_move, RULES["four-seasons"]),
         [
             ("T1->T2", ValueError, "did you mean 'T1>T2'"),
-            ("redeal", ValueError, "unknown move 'redeal' in 'four-seasons'"),
             (-1, ValueError, "a move's number must be 0 to 31, not -1"),
             (1.0, TypeError, "a move must be a Move, its text or its number, not 1.0"),
         ],
@@ -138,15 +131,8 @@ TEXTS: list[tuple[Callable[..., Any], list[Row]]] = [
         [
             ({"ranks": 3}, ValueError, "ranks must be an integer from 4 to 13, not 3"),
             ({"opening": "as_dealt"}, ValueError, "as_dealt.* use base_from='first'"),
-            ({"base_from": "one_per_suit"}, ValueError, "use build='none'"),
-            ({"runs": True, "build": "none"}, ValueError, "use runs=False, not True"),
-            ({"opening": "empty"}, ValueError, "opening='empty' .* use base_from='first'"),
             (EMPTY | {"spaces": "auto_stock"}, ValueError, "'optional' or 'before_dealing', not"),
-            (EMPTY | {"reserve": True}, ValueError, "use reserve=False, not True"),
             ({"reserve": True, "piles": 1}, ValueError, "use piles=2 or more, not 1"),
-            ({"reserve": True, "spaces": "auto_waste"}, ValueError, "use spaces='optional'"),
-            ({"limited_redeal": True}, ValueError, "use redeals=1, not 0"),
-            (LIMITED, ValueError, "'auto_waste', not 'before_dealing'"),
             (TOO_MANY | {"first_waste": 1}, ValueError, "takes 17 cards, but 4 .* a deck of 16"),
         ],
     ),
@@ -159,7 +145,6 @@ TEXTS: list[tuple[Callable[..., Any], list[Row]]] = [
             ("czarina(pile=4)", ValueError, "unknown field 'pile' in .*: did you mean 'piles'"),
             ("czarina(name=mine)", ValueError, "unknown field 'name'"),
             ("czarina(piles=4", ValueError, "write each field once"),
-            ("czarina(piles=4,piles=4)", ValueError, "write each field once"),
         ],
     ),
     (
@@ -177,7 +162,6 @@ TEXTS: list[tuple[Callable[..., Any], list[Row]]] = [
             ({"moves": ["deal", "T0>F"]}, RecordError, "T0>F is not legal"),
             ({"result": "won"}, RecordError, "the moves lead to 'open', but the record says 'won'"),
             ({"times": [1]}, RecordError, "one for each move"),
-            ({"times": ["a", "b"]}, RecordError, "times must be seconds"),
             ({"times": [0, 10**400]}, RecordError, "times must be seconds"),
             ({"undone": -1}, RecordError, "'undone' must be 0 or more, not -1"),
             ({"hinted": 2, "by_agent": 1}, RecordError, "more moves than the record has"),
@@ -203,7 +187,7 @@ def replied(reply: Any) -> Any:
     return env.step(reply)
 
 
-TWO, RANDOM, RNG = Games(deals=2).records, make_agent("random"), np.random.default_rng(0)
+TWO = Games(deals=2).records
 FEW_HIDDEN = Game(small("four-seasons", ranks=6, piles=3), deal=0)
 
 GAMES: list[tuple[Callable[..., Any], list[Row]]] = [
@@ -219,8 +203,6 @@ GAMES: list[tuple[Callable[..., Any], list[Row]]] = [
     ),
     (Games, [({"deals": -1}, ValueError, "deals must be a positive integer, not -1")]),
     (Games.of, [([Game("czarina"), Game()], ValueError, "of the same rule set")]),
-    (Games.of, [((Game(), -1), ValueError, "copies must be a positive integer, not -1")]),
-    (Games.of, [("x", TypeError, "game must be a four_seasons_env.game.Game, not 'x'")]),
     (Games(deals=2).__getitem__, [(each, IndexError, "rows must be") for each in ([[0]], True)]),
     (Games.from_records, [((TWO, Rules(ranks=6)), InvalidGame, "is not a valid position")]),
     (
@@ -230,30 +212,17 @@ GAMES: list[tuple[Callable[..., Any], list[Row]]] = [
             (make_agent("greedy", "czarina"), ValueError, "be 'four-seasons', not 'czarina'"),
         ],
     ),
-    (Games().play_out, [((RANDOM, RNG, 10**20), ValueError, "max_moves must be 9,223,372,")]),
     (Game(deal=17).stops, [(each, ValueError, "expansions must be") for each in (0, 10_000)]),
     (
         partial(solve, Game(deal=17)),
         [
             ({"seconds": "10"}, TypeError, "seconds must be a number, not '10'"),
             ({"seconds": float("nan")}, ValueError, "seconds must be more than 0, not nan"),
-            ({"max_positions": 0}, ValueError, "max_positions must be a positive integer"),
         ],
     ),
-    (solve, [("x", TypeError, "game must be a four_seasons_env.game.Game, not 'x'")]),
     (fair_value, [(Game(deal=0), ValueError, "at most 20, not 46")]),
-    (
-        partial(fair_value, FEW_HIDDEN),
-        [
-            ({"seconds": 0}, ValueError, "must be more than 0"),
-            ({"move": "W>F"}, IllegalMove, "W>F"),
-        ],
-    ),
-    (partial(paint, Game()), [({"width": 0}, ValueError, "width must be a positive integer, n")]),
+    (partial(fair_value, FEW_HIDDEN), [({"move": "W>F"}, IllegalMove, "W>F")]),
     (Game().reshuffled, [(7, TypeError, "^rng must be a numpy.random.Generator, not 7$")]),
-    (evaluate, [(("FourSeasons-v0", max), TypeError, "^envs must be a gymnasium.vector")]),
-    (check_masked_env, [("x", TypeError, "^env must be a gymnasium.core.Env, not 'x'")]),
-    (partial(paint, Game()), [({"widht": 3}, TypeError, "did you mean 'width'")]),
     (replied, [(0, TypeError, "a reply must be text, not int")]),
     (
         lambda name: gym.make_vec("FourSeasons-v0", num_envs=2).get_attr(name),
@@ -386,7 +355,6 @@ IN_EPISODES = [
             ({"deal": True}, ValueError, "deal must be an integer, not True: did you mean 1"),
             ({"deal": 17, "deck": "AC"}, ValueError, "give only one"),
             ({"deck": 17}, ValueError, "a deck must be text such as 'QH 3D ... 5D', or a list"),
-            ({"game": 3}, TypeError, "game must be a four_seasons_env.game.Game, not 3"),
             ({"game": Game("czarina")}, ValueError, "must be 'four-seasons', not 'czarina'"),
         ]
     ),
@@ -396,12 +364,9 @@ IN_EPISODES = [
     *(
         (MANY, begun(**arguments), ValueError, said)
         for arguments, said in [
-            ({"options": {"deal": [17, "18"]}}, "deal must be an integer, not"),
             ({"options": {"game": [Game()] * 3}}, "must be one value or 2, one for each game, not"),
             ({"seed": 2**64 - 1}, r"seed must be 0 to 2\^64 - 2 for 2 games"),
-            ({"seed": [1, -3]}, "seed must be 0 to"),
             ({"options": {"reset_mask": [1, 0]}}, r"a bool array of shape \(2,\), not int64"),
-            ({"options": {"reset_mask": np.ones(4, np.bool_)}}, r"not bool of shape \(4,\)"),
             ({"options": {"reset_mask": np.zeros(2, np.bool_)}}, "must name one game or more"),
             ({"options": {"reset_maks": None}}, "did you mean 'reset_mask'"),
         ]
@@ -411,7 +376,6 @@ IN_EPISODES = [
         for action, error, said in [
             (True, TypeError, "must be an integer, not True: did you mean 1"),
             (np.array([0]), TypeError, r"of shape \(1,\): take its one element with \.item\(\)"),
-            (0.0, TypeError, r"must be an integer, not 0\.0"),
             (-1, ValueError, "^action must be 0 to 31, not -1$"),
         ]
     ),
@@ -429,7 +393,6 @@ IN_EPISODES = [
     ([STRICT[1]], lambda env: env.step(forbidden(env)), IllegalMove, r"^action \d+ is not off"),
     ([STRICT[2]], lambda env: env.step([0, forbidden(env)]), IllegalMove, r"in game 1: \S+ is not"),
     ([SINGLE[1]], lambda env: env.moves_of(forbidden(env)), ValueError, "not offered"),
-    ([SINGLE[1]], lambda env: env.moves_of("x"), TypeError, "an integer, not 'x'"),
     (MANY, lambda env: env.set_deals([10_000, 9_999]), ValueError, "deal 9999 is a test deal"),
 ]
 

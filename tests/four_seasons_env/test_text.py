@@ -66,6 +66,7 @@ def test_observation_shows_the_position() -> None:
         ("The answer is **T3>T0**.", "T3>T0"),
         ("Final answer - T3>T0", "T3>T0"),
         ("My move: T3>T0, and then deal...", "T3>T0 deal"),
+        ("First, T0 > F.\nThen I will play deal", "deal"),
         ("I like these:\n1. T3>T0\n2. deal", "T3>T0 deal"),
         ("- deal", "deal"),
         ("<think>deal?</think>T3>T0</s>", "T3>T0"),
