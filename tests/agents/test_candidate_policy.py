@@ -121,10 +121,6 @@ def test_candidates_are_read_separately(policy, seen) -> None:
     close(policy.predict_values(seen), policy.predict_values(moved))
 
 
-def test_unused_places_are_not_chosen(policy, seen) -> None:
-    assert (chances(policy, seen)[seen["action_mask"] == 0] == 0).all()
-
-
 def test_value_of_a_decision_is_a_mean(policy, seen) -> None:
     """Of the candidates' values, weighted by how likely each is chosen."""
     mean = (chances(policy, seen) * values_of(policy, seen)).sum(dim=1)

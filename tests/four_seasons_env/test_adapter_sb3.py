@@ -6,13 +6,13 @@ import pytest
 from sb3_contrib import MaskablePPO
 from sb3_contrib.common.maskable.utils import get_action_masks, is_masking_supported
 from stable_baselines3.common.monitor import Monitor
-from stable_baselines3.common.vec_env import DummyVecEnv, VecVideoRecorder
+from stable_baselines3.common.vec_env import DummyVecEnv
 
 from four_seasons_env.adapters.sb3 import FourSeasonsNextDealVecEnv, FourSeasonsVecEnv
 from four_seasons_env.env import FourSeasonsEnv
 from four_seasons_env.game import Game
 from four_seasons_env.next_deal.next_deal_env import FourSeasonsNextDealEnv
-from tests.helpers import deck_with, random_steps, same, small
+from tests.helpers import deck_with, same, small
 
 pytestmark = pytest.mark.slow  # torch alone takes seconds to import
 GAMES = 4
@@ -82,7 +82,7 @@ def test_terminal_observations_stay_without_copies():
 def test_masks_are_where_sb3_looks():
     env = FourSeasonsVecEnv(3, seed=1)
     env.reset()
-    assert is_masking_supported(env)
+    assert is_masking_supported(env) and not env.has_attr("nonsense")
     for masks in (env.get_attr("action_masks"), get_action_masks(env)):
         assert same(masks, env.action_masks())
 
@@ -94,14 +94,6 @@ def test_attributes_are_those_of_single_environments(started, indices):
         assert env.get_attr(name, indices) == dummy.get_attr(name, indices)
     for name in ("render", "action_masks"):
         assert same(*(list(each.env_method(name, indices=indices)) for each in started))
-
-
-def test_names_are_those_of_single_environments(started):
-    env, dummy = started
-    for name in (*SHARED, "render", "action_masks", "set_deals", "moves_of", "nonsense"):
-        assert env.has_attr(name) == dummy.has_attr(name)
-    if env.has_attr("moves_of"):
-        assert env.env_method("moves_of", 0) == dummy.env_method("moves_of", 0)
 
 
 def test_set_deals_is_for_all_games(started):
@@ -166,15 +158,10 @@ def test_counts_as_wrapped_in_monitor():
     assert env.env_is_wrapped(gym.Wrapper, indices=[0]) == [False]
 
 
-def test_videos_are_recorded(tmp_path):
+def test_each_game_has_an_image():
     pytest.importorskip("pygame")
-    env = FourSeasonsVecEnv(3, seed=1, max_moves=25, render_mode="rgb_array")
-    film = VecVideoRecorder(env, str(tmp_path), lambda step: step == 0, video_length=3)
-    film.reset()
+    env = FourSeasonsVecEnv(3, seed=1, render_mode="rgb_array")
+    env.reset()
     images = env.get_images()
     assert [image.dtype for image in images] == [np.uint8] * 3
     assert not same(images[0], images[1])
-    random_steps(film, 4)
-    film.close()
-    (path,) = tmp_path.glob("*.mp4")
-    assert path.stat().st_size > 1000

@@ -1,5 +1,4 @@
 import json
-import random
 from typing import Any
 
 import gymnasium as gym
@@ -8,26 +7,19 @@ import pytest
 from gymnasium.error import ResetNeeded
 from gymnasium.vector import AutoresetMode
 from gymnasium.wrappers import TimeLimit
-from hypothesis import given
-from hypothesis import strategies as st
 
 from four_seasons_env.engine.moves import find_move
 from four_seasons_env.env import FourSeasonsEnv
 from four_seasons_env.game import MAX_MOVES
 from four_seasons_env.next_deal import FourSeasonsNextDealEnv
-from four_seasons_env.observations import OBSERVATIONS
 from four_seasons_env.registration import ENVS, NEXT_DEAL, TEXT
 from four_seasons_env.rewards import ILLEGAL_PENALTY
 from four_seasons_env.rules import RULES, Rules, get_rules
 from four_seasons_env.vector import FourSeasonsVectorEnv
 from tests.helpers import (
-    biased_choice,
     cards_in_order,
     deck_with,
-    decks,
-    observe,
     random_steps,
-    rule_sets,
     same,
 )
 
@@ -52,34 +44,6 @@ def test_each_id_has_its_rules():
     for env_id, rules in ENVS.items():
         for env in (gym.make(env_id), gym.make_vec(env_id, num_envs=2)):
             assert env.unwrapped.rules is RULES[rules]
-
-
-@given(st.data())
-def test_episode_and_mask_end_together(data):
-    rules = data.draw(rule_sets(max_ranks=8))
-    max_moves = data.draw(st.integers(1, 80))
-    mask = data.draw(st.sampled_from(["legal", "distinct"]))
-    kind = data.draw(st.sampled_from(OBSERVATIONS))
-    env = FourSeasonsEnv(rules, observation=kind, mask=mask, max_moves=max_moves)
-    _, info = env.reset(options={"deck": data.draw(decks(rules))})
-    rng = random.Random(data.draw(st.integers(0, 2**32)))
-    terminated = truncated = False
-    steps = 0
-    while not (terminated or truncated):
-        legal = env.game.legal_moves(distinct=mask == "distinct")
-        assert info["action_mask"].dtype == np.int8
-        assert np.flatnonzero(info["action_mask"]).tolist() == [m.number for m in legal]
-        assert legal or steps == 0, "nothing to play, and the game has not ended"
-        action = biased_choice(legal, rng).number if legal else 0
-        observation, _, terminated, truncated, info = env.step(action)
-        steps += 1
-        assert env.observation_space.contains(observation)
-        assert (observation == observe(env.game, kind)).all()
-        assert terminated == env.game.is_over
-        assert truncated == (steps == max_moves and not terminated)
-        assert ("is_success" in info) == (terminated or truncated)
-    assert info["won"] == info["is_success"] == env.game.is_won
-    assert info["cards_up"] == env.game.cards_up
 
 
 def test_deals_differ_without_a_seed():

@@ -17,7 +17,6 @@ from four_seasons_env.rules import RULES, Rules
 from tests.helpers import (
     biased_choice,
     board,
-    canonical,
     deck_with,
     decks,
     mostly_slow,
@@ -107,18 +106,6 @@ def test_mask_is_what_play_accepts(game):
             with pytest.raises(IllegalMove, match=rf"^{move} is not legal: \w.{{8,}}"):
                 trial.play(move)
             assert trial == kept
-
-
-@given(positions(max_ranks=6))
-def test_distinct_moves_lose_nothing(game):
-    """A distinct move reaches each position that a legal one reaches, up to the names of spaces."""
-
-    here = canonical(game)
-    legal, distinct = (
-        {canonical(game.after(move)) for move in game.legal_moves(only)} for only in (False, True)
-    )
-    assert here not in distinct
-    assert legal <= {here, *distinct}
 
 
 @given(positions(), st.integers(0, 2**64 - 1))

@@ -56,10 +56,7 @@ def test_compressed_files(tmp_path):
     path = tmp_path / "games.jsonl.gz"
     records = [some_record("czarina", deal) for deal in range(3)]
     path.write_bytes(to_lines(records))
-    assert list(read_records(path)) == records
     assert path.read_bytes() == to_lines(iter(records))
-    append_record(path, records[0])
-    assert list(read_records(path)) == [*records, records[0]]
     path.write_bytes(damaged := path.read_bytes()[:-9])
     for use in (lambda: list(read_records(path)), lambda: append_record(path, records[1])):
         with pytest.raises(RecordError, match=r"games.jsonl.gz is damaged after line"):

@@ -3,7 +3,6 @@ from xml.etree import ElementTree
 
 import gymnasium as gym
 import numpy as np
-import pygame
 import pytest
 
 from four_seasons_env.env import FourSeasonsEnv
@@ -197,23 +196,3 @@ def test_pictures_come_in_several_sizes():
     assert large.shape == (2 * height, 1048, 3)
     halved = plain.reshape(height // 2, 2, 262, 2, 3).mean(axis=(1, 3))
     assert np.abs(halved - small).mean() < 8  # the same drawing
-
-
-@pytest.fixture
-def screen(monkeypatch):
-    """pygame without a screen, as on a server, and without waiting between pictures."""
-    monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")
-    monkeypatch.setitem(FourSeasonsEnv.metadata, "render_fps", 10_000)
-    yield pygame.display
-    pygame.display.quit()
-
-
-@pytest.mark.parametrize("env_id", ["FourSeasons-v0", "FourSeasonsNextDeal-v0"])
-def test_gymnasium_shows_a_window(screen, env_id):
-    env = gym.make(env_id, render_mode="human")
-    env.reset(options={"deal": 17})
-    env.step(0)
-    pixels = pygame.surfarray.array3d(screen.get_surface()).transpose(1, 0, 2)
-    np.testing.assert_array_equal(pixels, paint(env.unwrapped.game))
-    env.close()
-    assert not screen.get_init()
