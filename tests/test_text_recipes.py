@@ -2,9 +2,7 @@
 
 import asyncio
 import json
-import socket
 import threading
-import time
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -22,40 +20,32 @@ def recipes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(ROOT / "docs" / "recipes"))
 
 
-@pytest.fixture
-def openenv_address() -> Iterator[str]:
+def test_openenv_plays_a_game() -> None:
+    """With the messages of OpenEnv's own client."""
     pytest.importorskip("openenv", reason="OpenEnv is not installed")
-    import uvicorn
+    from starlette.testclient import TestClient
     from with_openenv import app
-
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    server = uvicorn.Server(uvicorn.Config(app, port=port, log_level="warning"))
-    thread = threading.Thread(target=server.run)
-    thread.start()
-    while not server.started:
-        time.sleep(0.01)
-    yield f"http://127.0.0.1:{port}"
-    server.should_exit = True
-    thread.join()
-
-
-def test_openenv_plays_a_game(openenv_address: str) -> None:
-    from openenv.core import GenericEnvClient
 
     env = FourSeasonsTextEnv(unit="position")
     env.reset(options={"deal": DEAL})
-    with GenericEnvClient(base_url=openenv_address).sync() as client:
-        result = client.reset(deal=DEAL)
-        while not result.done:
-            assert result.observation["message"] == env.message
+    with TestClient(app).websocket_connect("/ws") as session:
+
+        def ask(what: str, **data: Any) -> dict[str, Any]:
+            session.send_json({"type": what, "data": data})
+            answer: dict[str, Any] = session.receive_json()["data"]
+            return answer
+
+        result = ask("reset", deal=DEAL)
+        while not result["done"]:
+            assert result["observation"]["message"] == env.message
             reply = scripted_reply(env.message)
             _, reward, *_ = env.step(reply)
-            result = client.step({"text": reply})
-            assert result.reward == reward
-        assert result.observation["cards_up"] == env.game.cards_up > 1
-        assert client.state()["step_count"] == len(env.transcript()) // 2 - 1
+            result = ask("step", text=reply)
+            assert result["reward"] == reward
+        assert result["observation"]["cards_up"] == env.game.cards_up > 1
+        session.send_json({"type": "state"})
+        count = session.receive_json()["data"]["step_count"]
+        assert count == len(env.transcript()) // 2 - 1
 
 
 class Model(BaseHTTPRequestHandler):

@@ -14,13 +14,11 @@ from four_seasons_env.agents.names import Name, read_options
     ("name", "label", "agent", "path", "options"),
     [
         ("heuristic", "", "heuristic", None, {}),
-        ("rollout@worlds=4", "", "rollout", None, {"worlds": "4"}),
         ("a b: c=rollout@worlds=4", "a b: c", "rollout", None, {"worlds": "4"}),
         ("planner=planner:x/y@positions=4", "planner", "planner", "x/y", {"positions": "4"}),
         ("p=planner:lr=0.1 [1]/x", "p", "planner", "lr=0.1 [1]/x", {}),
         ("planner:~/home", "", "planner", "HOME/home", {}),
         ("p=planner:C:\\runs\\x@positions=4", "p", "planner", "C:\\runs\\x", {"positions": "4"}),
-        ("planner:/a,b/me@x.org", "", "planner", "/a,b/me@x.org", {}),
         ("planner:/me@x.org@positions=4", "", "planner", "/me@x.org", {"positions": "4"}),
         ("finisher@base=planner:C:/a@b", "", "finisher", None, {"base": "planner:C:/a@b"}),
         (

@@ -22,6 +22,11 @@ def total(task: tuple[int, range], shared: dict[str, np.ndarray]) -> tuple[list[
     return [factor * deal + rest for deal in deals], os.getpid()
 
 
+def handler(_: object, __: dict) -> object:
+    time.sleep(0.1)  # so that each worker gets some
+    return signal.getsignal(signal.SIGINT)
+
+
 def dies(_: object, __: dict) -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 
@@ -50,6 +55,15 @@ def test_workers_stay_and_get_present_values() -> None:
             large += 1
     assert len(seen) <= 2
     assert os.getpid() not in seen
+
+
+@pytest.mark.slow
+def test_workers_ignore_ctrl_c() -> None:
+    """Also with workers that joblib has kept from an earlier use."""
+    for n_jobs in (2, 4, 3):
+        with started_pool(Workers(n_jobs=n_jobs)) as pool:
+            handlers = pool.over_deals(handler, None, range(8 * n_jobs), {})
+        assert set(handlers) == {signal.SIG_IGN}
 
 
 @pytest.mark.slow

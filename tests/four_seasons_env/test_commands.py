@@ -51,7 +51,6 @@ def test_the_version(capsys) -> None:
 @pytest.mark.parametrize(
     ("module_name", "extras", "named"),
     [
-        ("pandas", "experiments", "experiments"),
         ("msgspec.json", "experiments", "experiments"),
         ("torch", "experiments,train", "experiments,train"),
         ("distributed", "experiments", "dask"),

@@ -432,15 +432,8 @@ def test_a_batch_begins_as_a_whole() -> None:
     env.reset(seed=1, options={"reset_mask": np.array([True, True])})
 
 
-@pytest.mark.parametrize(
-    ("earned", "said"),
-    [
-        (np.zeros(3), r"must return numbers of shape \(2,\), one per game"),
-        (np.array([0.0, np.nan]), "reward must be finite, not nan in game 1"),
-    ],
-)
-def test_rewards_are_numbers(earned: Any, said: str) -> None:
-    envs = FourSeasonsVectorEnv(2, reward=lambda before, after: earned)
+def test_rewards_are_numbers() -> None:
+    envs = FourSeasonsVectorEnv(2, reward=lambda before, after: np.zeros(3))
     envs.reset(seed=0)
-    with pytest.raises(ValueError, match=said):
+    with pytest.raises(ValueError, match=r"must return numbers of shape \(2,\), one per game"):
         envs.step(np.zeros(2, np.int64))

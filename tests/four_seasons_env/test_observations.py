@@ -1,10 +1,9 @@
-"""The encoders against their documented tables, and against what a player may know."""
+"""The encoders against their documented tables; digests in test_frozen.py have `places`."""
 
 import numpy as np
 from hypothesis import given
 
 from four_seasons_env.game import Game
-from four_seasons_env.rules import Rules
 from tests.helpers import RANKS, SUITS, observe, positions
 
 
@@ -57,26 +56,7 @@ def cards_by_the_table(game: Game) -> list[float]:
     return slots
 
 
-def check_slots(game: Game) -> None:
-    np.testing.assert_allclose(observe(game, "tops"), tops_by_the_table(game), atol=1e-6)
-    cards, places = observe(game, "cards"), observe(game, "places")
-    np.testing.assert_allclose(cards, cards_by_the_table(game), atol=1e-6)
-    assert places.tolist() == places_from_cards(game.rules, cards)
-
-
 @given(positions())
 def test_each_slot_is_as_documented(game):
-    check_slots(game)
-
-
-def places_from_cards(rules: Rules, cards: np.ndarray) -> list[int]:
-    """The observation `places`, from `cards` alone."""
-    count, piles, ranks = rules.cards, rules.piles, rules.ranks
-    tops = cards[: -count * (piles + 5)]
-    places, counts = [], []
-    for card in cards[len(tops) :].reshape(count, piles + 5):
-        places.append(card[: piles + 3].tolist().index(1))
-        counts.append(round(card[piles + 3 :].sum() * count))  # one of the two is 0
-    numbers = tops[: len(tops) - (ranks + 4) * rules.limited_redeal]
-    base = numbers[-3 - ranks : -3].tolist().index(1)
-    return [*places, *counts, base, round(numbers[-3] * count), round(numbers[-1] * 2)]
+    np.testing.assert_allclose(observe(game, "tops"), tops_by_the_table(game), atol=1e-6)
+    np.testing.assert_allclose(observe(game, "cards"), cards_by_the_table(game), atol=1e-6)

@@ -213,7 +213,6 @@ def test_an_adviser_cannot_tell_the_deal():
     [
         ("", {"deal": "17; drop"}, "deal must be a number, not '17; drop'"),
         ("", {"moves": [["deal"]]}, "Expected `str`, got `array` - at `$.moves[0]`"),
-        ("", {"history": {"undone": -1}}, "Expected `int` >= 0 - at `$.history.undone`"),
         ("", {"history": {"times": [-1]}}, "times must be seconds from 0"),
         ("", '{"x":' + "[" * 60_000, "the request must be JSON"),
         ("/ID/move", '{"move": "deal"}', "the content type must be application/json"),
@@ -285,7 +284,6 @@ class Faulty:
     ("answer", "reason"),
     [
         ("-1", "must choose by the masks, not move -1"),
-        ("0.5", "must return integers of shape (1,), not float64"),
         ('"y"', "failed: TypeError: "),
     ],
 )

@@ -153,6 +153,8 @@ def test_masked_moves_are_not_offered() -> None:
     assert "T0>T3" in {move.text for move in env.game.legal_moves()} - set(env._legal())
     env.step("T0>T3")
     assert "T0>T3 is legal, but returns to an earlier position. The nearest" in env.message
+    env.step("T1>T3")
+    assert "T1>T3 is legal, but only renames spaces. The nearest" in env.message
 
 
 def test_too_many_wrong_replies_end_the_game() -> None:
