@@ -217,7 +217,6 @@ MODELS = [  # slow: they compile environments
     (sb3_model("moves", False, "tops"), ValueError, 'needs observation="places" of .* not float32'),
     (sb3_model("moves", False, "places", rules="simplicity"), ValueError, "of 'simplicity'"),
     (sb3_model("moves", False, "places", net_arch=[8]), TypeError, "no 'net_arch': .* `layers`"),
-    (sb3_model("candidates", True, "features", activation_fn=0), TypeError, "no 'act.*widths"),
     (sb3_model("candidates", True, "cards", table=True), ValueError, "needs FourSeasonsNextDeal"),
     (sb3_model("candidates", True, "cards"), TypeError, "features_extractor_class"),
 ]

@@ -141,7 +141,6 @@ SOME = {"deal": 1}
         (lambda env: env.set_attr("rules", "czarina"), "cannot set 'rules'"),
         (lambda env: env.env_method("set_deals", [10_007], indices=1), "deals of all games: leave"),
         (lambda env: env.set_options([SOME, {}, {}]) or env.reset(), "same option for all games"),
-        (lambda env: env.seed(-1), "seed must be 0 to"),
         (lambda env: type(env)(3, autoreset_mode="Disabled"), "no argument 'autoreset_mode'"),
     ],
 )
