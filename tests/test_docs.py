@@ -111,14 +111,6 @@ def test_win_rates_in_prose_come_from_files() -> None:
         assert "%" not in re.sub(filled, "", PAGES[page], flags=re.DOTALL)
 
 
-def test_best_agent_so_far_has_a_row() -> None:
-    """README names it, with its win rate; a table has its interval."""
-    rates = tables.summit()["win_rate"].drop(tables.CEILING)
-    assert rates.max() == tables.facts()["best"]
-    assert "the best agent so far" in tables.LADDER[str(rates.idxmax())]
-    assert f"| {rates.idxmax()} | " in PAGES["docs/explanation/answer.md"]
-
-
 def test_page_on_environments_agrees_with_code() -> None:
     page, rules = PAGES["docs/reference/environments.md"], RULES["four-seasons"]
     for name in OBSERVATIONS:

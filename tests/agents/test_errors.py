@@ -168,7 +168,6 @@ PLAYERS = [
 ]
 POLICIES = [
     (agent(f"{HERE}:plain"), ValueError, "say for which environment, with @policy"),
-    (lambda _: policy("FourSeasons-v1", plays=()), ValueError, "did you mean 'FourSeasons-v0'"),
     (lambda _: policy("FourSeasons-v0", plays=(), observtion=""), ValueError, "mean 'observation'"),
     (lambda _: policy("FourSeasons-v0", plays=(), rules="czarina"), ValueError, "compare --rules"),
     (lambda _: policy("FourSeasons-v0", plays=(), block=0), ValueError, "block must be a positive"),
@@ -179,11 +178,9 @@ POLICIES = [
 ]
 HYPERPARAMETERS = [
     (settings("learning_rat=1"), ValueError, "'learning_rat' of maskable_ppo: did you mean 'lear"),
-    (settings("learning_rate=.nan"), ValueError, "learning_rate is nan: Expected `float`"),
     (settings("layers=[8, 0]"), ValueError, r"layers is .*: Expected `int` >= 1 - at `\$\[1\]`"),
     (settings("layers=[8, 8, 8]"), ValueError, "three numbers .*, the second a multiple of 16"),
     (settings("layers=[8,8]", name="next_deal_ppo"), ValueError, "layers must be four numbers"),
-    (settings("mask=repeats"), ValueError, "unknown mask 'repeats': did you mean 'no_repeats'"),
     (settings("games={a"), ValueError, "games is not YAML: "),
     (settings("gamma=1", "gamma=0.5"), ValueError, "hyperparameter 'gamma' must be given once"),
     (settings("gamma"), ValueError, "key=value"),

@@ -2,22 +2,12 @@
 
 from pathlib import Path
 
-from four_seasons_env.agents import make_agent
 from four_seasons_env.experiments.compare import Compare, compare
 from four_seasons_env.experiments.comparison import read_results
 from four_seasons_env.experiments.report import Report, report
 from four_seasons_env.experiments.verify import Verify, verify
 from four_seasons_env.experiments.workers import Workers
-from four_seasons_env.rules import RULES
 from tests.agents.fakes import HERE
-
-
-def test_a_class_is_an_agent_by_its_place() -> None:
-    rules = RULES["czarina"]
-    assert make_agent(f"{HERE}:First", rules).mask == "legal"
-    last = make_agent(f"{HERE}:Last@depth=3", rules)
-    assert (last.rules, last.depth, last.mask) == (rules, 3, "distinct")
-    assert make_agent(f"{HERE}:Last@depth=3", rules, depth=4).depth == 4
 
 
 def test_agents_with_one_label_are_training_seeds(tmp_path: Path, capsys) -> None:

@@ -110,7 +110,6 @@ def with_value(column: str, value: object) -> Callable[[pd.DataFrame], pd.DataFr
     ("change", "message"),
     [
         (with_value("won", True), "results.csv says won True; the game says False"),
-        (with_value("cards_up", 52), "results.csv says cards_up 52; the game says"),
         (with_value("deal", 17), "does not have each deal of the manifest once"),
         (with_value("agent", "ada"), "which the manifest does not name"),
     ],

@@ -201,7 +201,6 @@ GAMES: list[tuple[Callable[..., Any], list[Row]]] = [
             ([0.7, 0.0], TypeError, "moves must be integers, not float64"),
         ],
     ),
-    (Games, [({"deals": -1}, ValueError, "deals must be a positive integer, not -1")]),
     (Games.of, [([Game("czarina"), Game()], ValueError, "of the same rule set")]),
     (Games(deals=2).__getitem__, [(each, IndexError, "rows must be") for each in ([[0]], True)]),
     (Games.from_records, [((TWO, Rules(ranks=6)), InvalidGame, "is not a valid position")]),
@@ -352,7 +351,6 @@ IN_EPISODES = [
         for options, error, said in [
             (17, TypeError, r"options must be \{'deal': 17\} or \{'deck': text\}, not 17"),
             ({"deals": 17}, ValueError, "unknown option 'deals': did you mean 'deal'"),
-            ({"deal": True}, ValueError, "deal must be an integer, not True: did you mean 1"),
             ({"deal": 17, "deck": "AC"}, ValueError, "give only one"),
             ({"deck": 17}, ValueError, "a deck must be text such as 'QH 3D ... 5D', or a list"),
             ({"game": Game("czarina")}, ValueError, "must be 'four-seasons', not 'czarina'"),
@@ -360,7 +358,6 @@ IN_EPISODES = [
     ),
     ((*SINGLE, *MANY), continue_a_game_that_is_over, ValueError, "the game is over"),
     *(((*SINGLE, *MANY), begun(seed=seed), ValueError, "seed must be") for seed in SEEDS),
-    (SINGLE, begun(options={"deal": [17]}), ValueError, "deal must be an integer, not"),
     *(
         (MANY, begun(**arguments), ValueError, said)
         for arguments, said in [

@@ -119,7 +119,6 @@ def call():
 DAMAGE = {
     "empty": lambda data: b"",
     "cut": lambda data: data[: len(data) // 2],
-    "garbage": lambda data: b"\x80\x05" + bytes(100) + data[:50],
     "other version": lambda data: data.replace(numba.__version__.encode(), b"0.0.00"),
     "other module": lambda data: data.replace(b"small_module", b"large_module"),
     "moved class": lambda data: data.replace(b"Pair", b"Lost"),

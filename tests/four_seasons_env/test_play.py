@@ -213,7 +213,6 @@ def test_an_adviser_cannot_tell_the_deal():
     [
         ("", {"deal": "17; drop"}, "deal must be a number, not '17; drop'"),
         ("", {"moves": [["deal"]]}, "Expected `str`, got `array` - at `$.moves[0]`"),
-        ("", {"history": {"times": [-1]}}, "times must be seconds from 0"),
         ("", '{"x":' + "[" * 60_000, "the request must be JSON"),
         ("/ID/move", '{"move": "deal"}', "the content type must be application/json"),
         ("/ID/move", {"move": "T0>F"}, "starts with 7D, not 6D"),
