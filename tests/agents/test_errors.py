@@ -145,7 +145,6 @@ NAMES = [
 OPTIONS = [
     (agent("rollout@worlds"), ValueError, "is not an option"),
     (agent("rollout@world=4"), ValueError, "no option 'world': did you mean 'worlds'"),
-    (agent(f"{HERE}:First@depth=2"), ValueError, "no option 'depth': it takes none"),
     (agent("maskable_ppo@deterministic=true"), ValueError, "choose .* with --play"),
     (agent("rollout@worlds=2,worlds=3"), ValueError, "option 'worlds' is given twice"),
     (agent("rollout@worlds=0"), ValueError, "worlds must be a positive integer, not 0"),
@@ -153,7 +152,6 @@ OPTIONS = [
     (agent(f"planner@expansions={2**63}"), ValueError, "expansions must be 0 to 92233720368547758"),
     (agent("rollout@worlds=2.5"), ValueError, r"number, 0 or more, not '2\.5' \(default 16\)"),
     (option(share="nan"), ValueError, "share of agent 'mine' must be a number, 0 or more, not 'n"),
-    (option(on="maybe"), ValueError, "on of agent 'mine' must be true or false, not 'maybe'"),
 ]
 PLAYERS = [
     (agent(f"{HERE}:Short"), ValueError, r"has no act\(games, masks, rng\)"),

@@ -69,7 +69,6 @@ ENVIRONMENTS: list[tuple[Callable[..., Any], list[Row]]] = [
         [
             ({"shuffle": "no"}, ValueError, "unknown shuffle 'no'"),
             ({"choices": 3}, ValueError, 'choices=3 is for unit="position", not "move"'),
-            ({"unit": "position", "mask": "distinct"}, ValueError, 'is for unit="move", not "pos'),
         ],
     ),
     (
@@ -77,7 +76,6 @@ ENVIRONMENTS: list[tuple[Callable[..., Any], list[Row]]] = [
         [
             ({"keys": "rlib"}, ValueError, "unknown library 'rlib': did you mean 'rllib'"),
             ({"keys": ("a", "a")}, ValueError, "two different names"),
-            ({"flatten": "no"}, ValueError, "unknown flatten 'no': known: True, False"),
         ],
     ),
     (
@@ -105,7 +103,6 @@ TEXTS: list[tuple[Callable[..., Any], list[Row]]] = [
         [
             ([*FULL[:-1], "AC"], DeckError, "repeated: AC; missing: KD"),
             (([*FULL[:15], "5C"], 4), DeckError, "above the highest rank 4: 5C"),
-            (([], 4), DeckError, "missing: AC AS AH AD"),
         ],
     ),
     (check_deal, [(each, ValueError, "deal must be 0 to") for each in (-1, 2**63)]),
@@ -122,7 +119,6 @@ TEXTS: list[tuple[Callable[..., Any], list[Row]]] = [
         partial(find_move, RULES["four-seasons"]),
         [
             ("T1->T2", ValueError, "did you mean 'T1>T2'"),
-            (-1, ValueError, "a move's number must be 0 to 31, not -1"),
             (1.0, TypeError, "a move must be a Move, its text or its number, not 1.0"),
         ],
     ),
@@ -143,7 +139,6 @@ TEXTS: list[tuple[Callable[..., Any], list[Row]]] = [
             ("czarena", ValueError, "unknown rules 'czarena': did you mean 'czarina'"),
             (5, TypeError, "a name or a Rules, not 5"),
             ("czarina(pile=4)", ValueError, "unknown field 'pile' in .*: did you mean 'piles'"),
-            ("czarina(name=mine)", ValueError, "unknown field 'name'"),
             ("czarina(piles=4", ValueError, "write each field once"),
         ],
     ),

@@ -7,7 +7,8 @@ from hypothesis import given
 import four_seasons_env
 from four_seasons_env import agents
 from four_seasons_env.game import Game
-from tests.helpers import board, positions, small
+from four_seasons_env.rules import Rules
+from tests.helpers import board, later, positions, restocked, small, stock_codes
 
 
 @given(positions())
@@ -45,6 +46,11 @@ def test_keys_are_equal_where_positions_are(rules):
         keys.setdefault(known, set()).add(game.key())
     assert {len(each) for each in keys.values()} == {1}
     assert 20 < len(set.union(*keys.values())) == len(keys) < 150
+
+
+def test_the_key_holds_the_order_of_a_turned_waste():
+    game = later(Game(Rules(redeals=1), deal=17), [*46 * ["deal"], "redeal"])
+    assert restocked(game, stock_codes(game)[::-1]).key() != game.key()
 
 
 def test_games_are_equal_by_rules_and_position():
