@@ -18,10 +18,7 @@ def test_citation_agrees_with_project() -> None:
     assert newest
     assert {citation["version"], newest[1]} == {__version__}
     assert citation["date-released"].year >= 2026  # without it, BibTeX has no year
-    assert citation["license"] == PROJECT["license"]
-    assert citation["title"].startswith(f"{PROJECT['name']}: ")
     assert citation["authors"] == PROJECT["authors"]
-    assert citation["keywords"] == PROJECT["keywords"]
 
 
 def test_lowest_versions_are_lower_bounds() -> None:

@@ -17,7 +17,7 @@ from tests.helpers import ROOT, run_python
 
 pytestmark = pytest.mark.slow
 
-VERSIONS = ("3.11", "3.12", "3.13")
+NEWEST = "3.13"
 LEARNED = ("maskable_ppo", "next_deal_ppo", "planner")
 
 outside = partial(run_python, PYTHONPATH="")
@@ -80,8 +80,8 @@ def newest_python() -> str:
     """The newest Python that the project names, on the path or pyenv's; else that of the tests."""
     pyenv = Path(os.environ.get("PYENV_ROOT", "~/.pyenv")).expanduser()
     found = [
-        shutil.which(f"python{VERSIONS[-1]}"),
-        *pyenv.glob(f"versions/{VERSIONS[-1]}.*/bin/python"),
+        shutil.which(f"python{NEWEST}"),
+        *pyenv.glob(f"versions/{NEWEST}.*/bin/python"),
     ]
     for each in filter(None, found):
         if subprocess.run([each, "-c", ""], capture_output=True, check=False).returncode == 0:
@@ -111,10 +111,6 @@ def test_the_archives_are_complete(release: Path, wheel: Path, tmp_path: Path) -
     (about,) = importlib.metadata.distributions(path=[str(tmp_path)])
     base = [need for need in about.requires or [] if "extra ==" not in need]
     assert {need.split(">")[0] for need in base} == {"gymnasium", "numba", "numpy"}
-    assert about.metadata["Author"] == "the four-seasons-env developers"
-    classifiers = set(about.metadata.get_all("Classifier"))
-    assert {f"Programming Language :: Python :: {version}" for version in VERSIONS} <= classifiers
-    assert "Typing :: Typed" in classifiers
     (script,) = about.entry_points.select(group="console_scripts")
     assert (script.name, script.value) == ("four-seasons", "four_seasons_env.__main__:main")
 
@@ -136,7 +132,6 @@ def test_agents_play_without_torch(wheel: Path, tmp_path: Path) -> None:
     command = ("-m", "four_seasons_env")
 
     warned = new(*command, "train", "--out", "x", status=2)
-    assert warned.count("\n") == 1
     assert "pip install 'four-seasons-env[" in warned
 
     printed = new("-c", PLAY, *LEARNED)

@@ -5,6 +5,7 @@ import json
 import re
 import shlex
 import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -42,6 +43,14 @@ def test_costs_of_starts_and_learning() -> None:
     assert {what for what in rows.index if "games" not in what} <= set(stored["what"])
     assert (rows > 0).all()
     assert rows["import"] < rows["import, make, reset and step"]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="others count memory in other units")
+def test_arrays_that_nobody_reads_take_no_memory() -> None:
+    """Of final observations, for example, before an episode has ended."""
+    study = load(ROOT / "experiments/studies/bench.py")
+    few, many = (study.run_code(study.MANY.format(games))[2] for games in (1, 200_000))
+    assert (many - few) * 2**30 < 200_000 * 1500
 
 
 def test_bench_measures_what_its_flags_name(tmp_path: Path) -> None:

@@ -62,6 +62,7 @@ ENVIRONMENTS: list[tuple[Callable[..., Any], list[Row]]] = [
         [
             ({"candidates": 0}, ValueError, "candidates must be a positive integer"),
             ({"candidates": 10**9}, ValueError, "candidates must be 16,250 or less, not 1,000,000"),
+            ({"expansions": 10_000}, ValueError, "expansions must be 6,500 or less, not 10,000"),
         ],
     ),
     (
@@ -95,6 +96,7 @@ FULL = cards_in_order()
 LINE = {"rules": "four-seasons", "deal": 17, "moves": ["deal", "T3>T0"], "result": "open"}
 TOO_MANY = {"ranks": 4, "piles": 12, "base_from": "one_per_suit", "build": "none"}
 EMPTY = {"opening": "empty", "base_from": "first"}
+LIMITED = {"limited_redeal": True, "redeals": 1, "spaces": "before_dealing"}
 
 TEXTS: list[tuple[Callable[..., Any], list[Row]]] = [
     (card_code, [(each, DeckError, f"unknown card '{each}'") for each in ("", "11H", "6HH", "🂬")]),
@@ -127,8 +129,15 @@ TEXTS: list[tuple[Callable[..., Any], list[Row]]] = [
         [
             ({"ranks": 3}, ValueError, "ranks must be an integer from 4 to 13, not 3"),
             ({"opening": "as_dealt"}, ValueError, "as_dealt.* use base_from='first'"),
+            ({"base_from": "one_per_suit"}, ValueError, "use build='none'"),
+            ({"runs": True, "build": "none"}, ValueError, "use runs=False, not True"),
+            ({"opening": "empty"}, ValueError, "opening='empty' .* use base_from='first'"),
             (EMPTY | {"spaces": "auto_stock"}, ValueError, "'optional' or 'before_dealing', not"),
+            (EMPTY | {"reserve": True}, ValueError, "use reserve=False, not True"),
             ({"reserve": True, "piles": 1}, ValueError, "use piles=2 or more, not 1"),
+            ({"reserve": True, "spaces": "auto_waste"}, ValueError, "use spaces='optional'"),
+            ({"limited_redeal": True}, ValueError, "use redeals=1, not 0"),
+            (LIMITED, ValueError, "'auto_waste', not 'before_dealing'"),
             (TOO_MANY | {"first_waste": 1}, ValueError, "takes 17 cards, but 4 .* a deck of 16"),
         ],
     ),
@@ -359,6 +368,7 @@ IN_EPISODES = [
             ({"options": {"game": [Game()] * 3}}, "must be one value or 2, one for each game, not"),
             ({"seed": 2**64 - 1}, r"seed must be 0 to 2\^64 - 2 for 2 games"),
             ({"options": {"reset_mask": [1, 0]}}, r"a bool array of shape \(2,\), not int64"),
+            ({"options": {"reset_mask": np.ones(4, np.bool_)}}, r"not bool of shape \(4,\)"),
             ({"options": {"reset_mask": np.zeros(2, np.bool_)}}, "must name one game or more"),
             ({"options": {"reset_maks": None}}, "did you mean 'reset_mask'"),
         ]

@@ -1,7 +1,5 @@
 """What batches have beyond single environments: attributes, some resets, seeds, counts."""
 
-import sys
-
 import gymnasium as gym
 import numpy as np
 import pytest
@@ -13,7 +11,7 @@ from four_seasons_env.game import Game
 from four_seasons_env.next_deal import FourSeasonsNextDealVectorEnv
 from four_seasons_env.rules import Rules
 from four_seasons_env.vector import FourSeasonsVectorEnv
-from tests.helpers import cards_in_order, run_python, same, small
+from tests.helpers import cards_in_order, same, small
 
 ASKED = (
     *("action_space", "observation_space", "rules", "render_mode", "metadata"),
@@ -169,24 +167,3 @@ def test_seed_none_goes_on():
     twin.reset(seed=[4, 5, 6])
     some = twin.reset(seed=[None, 5, None])[1]["deal"]
     assert some.tolist() == [going_on[0], expected[1], going_on[2]]
-
-
-MEMORY = """
-import resource
-import gymnasium as gym, four_seasons_env
-
-def step(games):
-    envs = gym.make_vec("FourSeasons-v0", games)
-    envs.step(envs.reset()[1]["action_mask"].argmax(axis=1))
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-
-few = step(1)
-print((step(200_000) - few) / 200_000)
-"""
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(sys.platform != "linux", reason="other systems count memory in other units")
-def test_arrays_that_nobody_reads_take_no_memory():
-    """Arrays of final observations, before an episode ends."""
-    assert float(run_python("-c", MEMORY)) < 1500  # bytes for each game
