@@ -44,7 +44,7 @@ from four_seasons_env.engine.bits import next_move
 from four_seasons_env.engine.deals import GAMMA, NO_CARD
 from four_seasons_env.engine.hashing import LINK, key_change
 from four_seasons_env.engine.jit import by_type, inlined, internal, is_a, jit
-from four_seasons_env.engine.kernel import AUTO_WASTE, compile_rules, legal, new_masks, play
+from four_seasons_env.engine.kernel import compile_rules, legal, new_masks, play
 from four_seasons_env.engine.moves import FOUNDATION, STOCK, WASTE, Move
 from four_seasons_env.rules import Rules
 
@@ -199,14 +199,11 @@ def _may_be_undone(rule, move):
 @internal
 def _returns(g, rule, move, run, i, seen):
     """Whether a move that may be undone leads back to a position of the run."""
+    # Where the pile that a move empties is filled at once, the move leads on. The hash is that of a
+    # position with a space, which no position of the run has: so it has not been seen.
     change, card = key_change(g, rule, move)
     has_moved = (run.moved >> np.uint64(card)) & _ONE  # see `_forbid_top_cards`
-    if not has_moved or not _is_seen(run.key + change, run, i, seen):
-        return False
-    # The move leads on if the waste's top card fills the pile that it empties. Where the stock
-    # fills piles, no position of the run has such a space, so the hash has not been seen.
-    empties = rule.source[move] < WASTE and g.below[card] == NO_CARD
-    return not (empties and rule.spaces == AUTO_WASTE and g.top[WASTE] != NO_CARD)
+    return has_moved != 0 and _is_seen(run.key + change, run, i, seen)
 
 
 @by_type
