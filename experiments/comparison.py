@@ -100,7 +100,7 @@ def _difference(stored: Manifest, now: Manifest) -> str | None:
         for player in before:
             same = players.get(player.key)
             if same is None:
-                return f"of {_described(player, rules)}, which this one leaves out"
+                return f"of {_described(player, rules)}, which this one leaves out (name all again)"
             if same.method != player.method:
                 return f"of {_described(player, rules)} as {player.name}, not as {same.name}"
             if same.weights != player.weights:

@@ -105,6 +105,8 @@ def review(run: Review) -> None:
         raise ValueError("give --out page.html, --gif game.gif or both")
     if not run.seconds > 0:
         raise ValueError(f"--seconds must be more than 0, not {run.seconds:g}")
+    if run.out and run.out.suffix != ".html":
+        raise ValueError(f"--out must end in .html, not {run.out.suffix!r}")
     # A flag that was left out looks like its default.
     other = ("rules", "agent", "play", "deal") if run.record else ("line",)
     if unused := [name for name in other if getattr(run, name) != getattr(Review, name)]:

@@ -4,8 +4,8 @@
     four-seasons train --agent planner --steps 20k --out runs/p     # its steps are games
     four-seasons train --resume --out runs/x                        # after Ctrl-C or a kill
 
-A resumed run continues with the weights, optimiser and learning rate of its last checkpoint. The
-planner learns the same as in an uninterrupted run; other agents start new games.
+A resumed run continues with the weights and the optimiser of its last checkpoint. The planner
+learns the same as in an uninterrupted run; other agents start new games.
 `four_seasons_env.experiments.folders` describes the files of a run.
 """
 
@@ -116,6 +116,7 @@ def train(run: Train) -> None:
         done = _start(run, kind, settings, rules)
         folders.write_json(run.out / folders.DONE, asdict(done))
     print(f"saved in {run.out}:\n  policies in best/ and last/, the learning curve in progress.csv")
+    print(f"  deals {done.best.deals} have selected the policy in best/: compare it on others")
 
 
 def _start(run: Train, kind: type[training.Learner], settings: Any, rules: Rules) -> folders.Done:
@@ -207,7 +208,7 @@ def validate(
     won, cards_up = float(played["won"].mean()), float(played["cards_up"].mean())
     result = folders.Validation(f"{deals[0]}-{deals[-1]}", won, cards_up, steps)
     card.training["validation"] = asdict(result)
-    # 3. A comparison plays other deals, so that this choice does not flatter its result.
+    # 3. This choice flatters its result: a comparison should play other deals.
     save_policy(run.out / folders.LAST, card, weights)
     best = progress.best
     if best is None or (won, cards_up) > (best.won, best.cards_up):

@@ -178,6 +178,7 @@ FOLDERS = [
     (games, f"{REVIEWED} --agent greedy", "--agent has no effect here: leave it out, or --record"),
     (games, "review --record @/games.jsonl", "give --out page.html, --gif game.gif or both"),
     (games, "review --record @/games.jsonl --gif @/x.png", r"must be \.gif, not '\.png'"),
+    (games, "review --record @/games.jsonl --out @/x.pdf", r"must end in \.html, not '\.pdf'"),
 ]
 
 
