@@ -76,7 +76,8 @@ class Agent(abc.ABC):
         Args:
             games: GAME array of shape (n,), a copy that the agent may change. The unseen part of
                 the stock has been reshuffled, so its order says nothing about the real one.
-            masks: int8 array of shape (n, A), 1 where a move is legal.
+            masks: int8 array of shape (n, A), 1 where a move is legal. For agents that choose
+                among positions before the next card, see `SearchAgent` and `policy`.
             rng: the only source of random numbers.
 
         Returns:

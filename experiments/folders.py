@@ -9,8 +9,9 @@
 run.json        flags, hyperparameters, rules, command, package versions, machine, git commit
 progress.csv    the learning curve; events.* is the same for TensorBoard
 best/, last/    policies: the best on validation deals, and the latest
-checkpoints/    the last checkpoint, for `--resume`: weights, optimiser and steps in state.pt,
-                counts in monitor.json
+checkpoints/    the last checkpoint, for `--resume`: state.pt has weights, their mean, optimiser,
+                steps and the planner's last games; monitor.json has times, counts of games and the
+                best validation
 done.json       the outcome, written at the end of the run
 """
 

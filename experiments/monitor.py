@@ -27,7 +27,7 @@ RECENT = 1000
 
 @dataclass
 class Progress:
-    """How far a run has come: `monitor.json` of a checkpoint, whose fields are frozen."""
+    """How far a run has come: `monitor.json` of a checkpoint. Older ones have these fields."""
 
     seconds: Amount = 0.0
     """Seconds of learning, by the clock."""

@@ -41,7 +41,7 @@ def reward_of(kind, rule, put_up, won):
 
     Args:
         kind: FOUNDATION, the share of the deck put up in this step, plus 1 on winning, so that a
-            won game earns about 2; or WIN, 1 on winning; anything else earns 0.
+            won game earns about 2; or WIN, 1 on winning; or CUSTOM, 0: `earn` adds it later.
         rule: the compiled rule set.
         put_up: cards put up in this step, negative if some were worried back.
         won: whether the game is won.
@@ -87,8 +87,8 @@ def earn(
     earned = np.asarray(reward(before, after))
     if earned.shape not in ((), (count,)) or earned.dtype.kind not in "biuf":
         raise ValueError(
-            f"the reward must return numbers of shape ({count},), one per game, not {earned.dtype} "
-            f"of shape {earned.shape}"
+            f"the reward must return numbers of shape ({count},), one per game, or one for all, "
+            f"not {earned.dtype} of shape {earned.shape}"
         )
     paid: NDArray[Any] = np.where(unpaid, 0.0, earned)
     if not np.isfinite(paid).all():

@@ -1,7 +1,7 @@
 """What every environment, wrapper and agent promises, said once for all of them.
 
 - A mask marks exactly the actions that are accepted.
-- A batch plays as single environments.
+- A batch plays as single environments, ends included: final observation, mask and info.
 - A copy goes on as its original, and the same seed gives the same games.
 - Writing into answers changes nothing.
 - The order of hidden cards changes nothing that a player sees or an agent does.

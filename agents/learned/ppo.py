@@ -135,7 +135,8 @@ class Ppo(Learner):
     def _env_and_policy(self) -> tuple[FourSeasonsVecEnv, type[Any], dict[str, Any]]:
         """The games to learn from, the class of the policy, and its arguments.
 
-        Another optimiser is an argument, too: `optimizer_class` and `optimizer_kwargs`.
+        Another optimiser is an argument of the policy, `optimizer_class`, with its own
+        `optimizer_kwargs`. `update` sets its learning rate.
         """
 
     def _chosen(self, *names: str) -> dict[str, Any]:

@@ -19,6 +19,9 @@ What it does, and why:
 7. Nothing is added for exploration: as in TD-Gammon, chance brings the variety.
 8. What is validated and saved is a *mean of weights* over the last part of the run (`training`,
    Polyak and Juditsky 1992), because single batches of games move the latest weights too much.
+9. A run ends at its first limit of steps or time (`experiments.monitor.Limits`), not when results
+   stall: learning rate, lambda and the mean follow the share of the run that is done. The policy of
+   the best validation is kept.
 
 `docs/results/ideas.csv` has trials of what helped and what did not, `planner.yaml` the numbers.
 """

@@ -14,7 +14,7 @@ the same decks: docs/reference/data.md has the definition and test vectors. It n
 | split          | deals               | use                                                 |
 | -------------- | ------------------- | --------------------------------------------------- |
 | ``TEST``       | 0 - 9,999           | reporting only: never tuned, selected or trained on |
-| ``VALIDATION`` | 10,000 - 19,999     | choosing checkpoints and settings                   |
+| ``VALIDATION`` | 10,000 - 19,999     | choosing policies and settings                      |
 | training       | from ``TRAIN_FROM`` | everything else; environments draw from it          |
 """
 
@@ -163,7 +163,10 @@ def new_streams(seeds: NDArray[np.uint64]) -> NDArray[np.uint64]:
 
 @jit
 def next_deal(streams, i):
-    """Advance stream i and return the number of its next training deal (int64)."""
+    """Advance stream i and return the number of its next training deal (int64).
+
+    For environments. The planner's training counts its deals up.
+    """
     streams[i] = streams[i] + GAMMA
     return np.int64(_TRAIN_FROM + (mix(streams[i]) >> _2))
 

@@ -72,7 +72,7 @@ class RunningGames(abc.ABC):
         settings: the arguments of the environment.
     """
 
-    # What a subclass adds. Its constructor ends with `_share`.
+    # What a subclass adds. Its constructor ends with `_make_shared`.
     _compiled: Any
     """The module with `advance`."""
     _settings: Any
@@ -161,7 +161,7 @@ class RunningGames(abc.ABC):
         self.done[chosen] = False  # else the first step would be refused, or would deal again
         if asked is not None:
             self.games[chosen] = asked[chosen]
-        self._begin(chosen, stepping.NEXT_DEAL if asked is None else stepping.GIVEN, out)
+        self._begin(chosen, stepping.FROM_STREAM if asked is None else stepping.GIVEN, out)
 
     def check_started(self) -> None:
         """Check that there has been a reset.
@@ -205,7 +205,7 @@ class RunningGames(abc.ABC):
         reward = self.settings.reward if callable(self.settings.reward) else None
         before = self.games if reward is None else self.games.copy()
         # 1. Actions, and where no custom reward is in the way the episodes that begin.
-        ended = self._advance(actions, stepping.NEXT_DEAL, out)
+        ended = self._advance(actions, stepping.FROM_STREAM, out)
         if ended < 0:
             self._refuse(-1 - ended, int(actions[-1 - ended]))
         # 2. The custom reward, and then these episodes.
@@ -214,7 +214,7 @@ class RunningGames(abc.ABC):
                 self._pay(reward, before)
             finally:  # also if the reward raises: an ended game must not step again
                 if self._shared.begins.any():
-                    self._advance(_NO_ACTIONS, stepping.NEXT_DEAL, out)
+                    self._advance(_NO_ACTIONS, stepping.FROM_STREAM, out)
         return ended
 
     def _pay(self, reward: RewardFunction, before: NDArray[Any]) -> None:
@@ -284,7 +284,7 @@ class RunningGames(abc.ABC):
         """New scratch arrays for the compiled functions; no two threads share them."""
         return ()
 
-    def _share(self, buffers: Any) -> None:
+    def _make_shared(self, buffers: Any) -> None:
         """Make the shared buffers, and bundle them with those of a kind of environment, once."""
         shared = stepping.Shared(
             games=self.games,
@@ -374,7 +374,7 @@ class Batch(RunningGames):
             shown=np.zeros(count, SHOWN),
             counts=np.zeros(shape, np.uint8),
         )
-        self._share(buffers)
+        self._make_shared(buffers)
 
     def step(self, actions: NDArray[np.int64], out: NDArray[Any]) -> int:
         """See `RunningGames.step`."""

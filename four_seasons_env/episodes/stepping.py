@@ -10,7 +10,7 @@ could leave an ended game that is not dealt again. So a call has two stages:
 
 1. Take an action in each game, if there are actions.
 2. Begin an episode in each game that is marked in ``begins``. `reset` marks games, and so does
-   autoreset in the first stage (`rests`, `end_episode`).
+   autoreset in the first stage (`deals_instead`, `end_episode`).
 
 `next_deal.stepping` does the same where actions are positions. Both share the first half of this
 file.
@@ -55,7 +55,7 @@ The names are Gymnasium's (`gymnasium.vector.AutoresetMode`).
 RANGE = 3
 """Numbers that describe a range in `Buffers.choices`: its first number, its step and its length."""
 
-NEXT_DEAL, GIVEN, NO_EPISODE = range(3)
+FROM_STREAM, GIVEN, NO_EPISODE = range(3)
 """What an episode begins with: the next deal of the game's stream, or the position that is in
 ``games``. Or none begins, because an agent asks for mask and observation of this position."""
 
@@ -64,7 +64,7 @@ NEXT_DEAL, GIVEN, NO_EPISODE = range(3)
 
 
 class Contract(NamedTuple):
-    """What an environment promises, as compiled functions take it."""
+    """The settings that all environments share, as compiled functions take them."""
 
     rules: NDArray[np.void]  # RULE (1,)
     reward: int  # see `rewards`
@@ -130,7 +130,7 @@ def end_step(g, rule, episode, cards_before, contract):
 
 @merged
 def deal_next(i, shared, rule):
-    """Lay out the next deal of a game's stream, or the choice that its number selects."""
+    """Lay out the next deal of a game's stream, or that of `choices` which its number selects."""
     deal = next_deal(shared.streams, i)
     choices = shared.choices
     if len(choices):
@@ -141,7 +141,7 @@ def deal_next(i, shared, rule):
 
 
 @merged
-def rests(i, shared, autoreset):
+def deals_instead(i, shared, autoreset):
     """Autoreset before a step: whether a game begins an episode in place of taking the action.
 
     With NEXT_STEP, a game that ended in the last step does. It earns nothing, and does not end.
@@ -222,7 +222,7 @@ def advance(bundle, actions, source, out, first, last):
 
     Args:
         actions: int64 (n,); or (0,) to begin episodes where `Shared.begins` is True, and no more.
-        source: NEXT_DEAL, GIVEN or NO_EPISODE, for these episodes. NEXT_DEAL with actions.
+        source: FROM_STREAM, GIVEN or NO_EPISODE, for these episodes. FROM_STREAM with actions.
         out: float32 (n, slots), or uint8 for `places`; the observations.
         first, last: games first to last - 1. Before a part of the games, the caller checks the
             actions of all of them (`first_refused`).
@@ -262,7 +262,7 @@ def _begin(i, contract, shared, settings, buffers, source):
     """Begin an episode, and write what follows from its position: mask and observation."""
     rule = contract.rules[0]
     g, episode = shared.games[i], shared.episodes[i]
-    if source == NEXT_DEAL:
+    if source == FROM_STREAM:
         deal_next(i, shared, rule)
     if source != NO_EPISODE:
         start_episode(g, rule, episode)
@@ -291,7 +291,7 @@ def _take_actions(contract, shared, settings, buffers, first, last, actions):
     # form of this first one was measured: a sum in place of the branch costs 4% of a step.
     begun = 0
     for i in range(first, last):
-        if rests(i, shared, autoreset):
+        if deals_instead(i, shared, autoreset):
             begun += 1
     ended = 0
     for i in range(first, last):

@@ -326,7 +326,7 @@ class NextDealBatch(RunningGames):
             moves=np.zeros((count, held), np.uint8),
             played=self.played,
         )
-        self._share(buffers)
+        self._make_shared(buffers)
 
     def spaces(self) -> tuple[gym.Space[Any], gym.spaces.Discrete]:
         """See `RunningGames.spaces`."""

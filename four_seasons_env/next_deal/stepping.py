@@ -111,7 +111,7 @@ def _advance_game(i, bundle, actions, source, out):
     # 1. The action.
     if len(actions):
         buffers.played[i] = -1  # reported also where the action ends the episode
-        if not episodes.rests(i, shared, contract.autoreset):
+        if not episodes.deals_instead(i, shared, contract.autoreset):
             ended = _take_action(i, bundle, actions[i])
             if ended:
                 episodes.end_episode(i, shared, contract.autoreset)
@@ -131,7 +131,7 @@ def _advance_game(i, bundle, actions, source, out):
 def _begin(i, bundle, source):
     """Begin an episode with its first decision."""
     shared, rule = bundle.shared, bundle.contract.rules[0]
-    if source == episodes.NEXT_DEAL:
+    if source == episodes.FROM_STREAM:
         episodes.deal_next(i, shared, rule)
     if source != episodes.NO_EPISODE:
         episodes.start_episode(shared.games[i], rule, shared.episodes[i])

@@ -62,7 +62,7 @@ def test_threads_end(end):
 
 
 CALLED = [each.__code__ for each in (Threads.call, Threads.close)]
-CALLED += [each.__code__ for each in (RunningGames._share, RunningGames._bundle)]
+CALLED += [each.__code__ for each in (RunningGames._make_shared, RunningGames._bundle)]
 CALLED += [each for each in Threads.call.__code__.co_consts if isinstance(each, CodeType)]
 
 
