@@ -227,7 +227,7 @@ def session_view(session: Session, unseen: bool = False, compact: bool = False) 
     return {
         "rules": game.rules.name,
         "how": f"{rules_in_words(game.rules)} Click the stock to deal.",
-        "about": changed * game.rules.name.endswith(")") + game.rules.about,
+        "about": changed * game.rules.name.endswith(")") + game.rules.about.replace("`", ""),
         "deal": "deck" if game.deal < 0 else str(game.deal),  # JavaScript's numbers end at 2^53
         "svg": draw_svg(game, before=session.before, unseen=unseen, compact=compact),
         "legal": [

@@ -551,10 +551,12 @@ def test_a_press_moves_one_card(page):
 
 @both_widths
 def test_fingers_drag_cards(page):
+    page.emulate_media(reduced_motion="no-preference")  # a card that goes back glides
     open_deal(page)
     before = page.inner_html("#board")
     by_touch(page, "T3", "T1")  # is not legal: the card goes back
     expect(page, "5 of spades does not go on king of diamonds at the west pile.")
+    wait_for(page, 0, seconds=0.3)
     assert page.inner_html("#board") == before
     by_touch(page, "T3", "T0")
     wait_for(page, 1)
@@ -568,6 +570,8 @@ def test_the_page_advises(page):
     page.click("#hint", timeout=LOAD)
     page.wait_for_selector("#values:not([hidden])", timeout=LOAD)
     expect(page, "planner plays: ")
+    page.click("#unseen summary")  # draws the table again
+    page.locator("#unseen-cards li").first.wait_for()
     assert page.locator("#board .hinted").count() == 2
     page.locator("#chance span", has_text=re.compile(r"^\d+%$")).wait_for()
 

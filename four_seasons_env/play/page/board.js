@@ -2,6 +2,7 @@
 
 const FAR = 6; // pixels that a pointer has to go for a drag
 
+const position = ({ rules, deal, moves }) => JSON.stringify([rules, deal, moves]);
 const place = (element) => element?.closest("[data-at]")?.dataset.at;
 
 export class Board {
@@ -16,6 +17,7 @@ export class Board {
     this.game = game;
     this.view = null;
     this.chosen = null; // the place of the card that is to move
+    this.hinted = null; // the two places of a hint
     this.drag = null;
     this.pressed = []; // the last two presses: a place and its card
     home.addEventListener("pointerdown", (event) => this.#down(event));
@@ -32,6 +34,7 @@ export class Board {
 
   /** Show a game; cards glide from where they were. */
   show(view) {
+    if (this.view && position(this.view) !== position(view)) this.hinted = null;
     const focused = place(document.activeElement);
     const were = new Map(this.#cards().map((card) => [card.dataset.card, where(card)]));
     this.view = view;
@@ -44,6 +47,7 @@ export class Board {
     svg.querySelector("title").remove();
     this.home.replaceChildren(document.adoptNode(svg));
     for (const [name, words] of Object.entries(view.places)) this.#dress(name, words);
+    if (this.hinted) this.#showHint();
     if (focused) this.#top(focused)?.focus();
     if (!matchMedia("(prefers-reduced-motion: reduce)").matches) this.#glide(were);
   }
@@ -132,7 +136,7 @@ export class Board {
   release() {
     if (this.drag?.far) this.show(this.view);
     if (this.chosen) this.game.say("");
-    this.chosen = null;
+    this.chosen = this.hinted = null;
     for (const each of this.home.querySelectorAll(".chosen, .target, .hinted")) {
       if (each.matches(".chosen")) each.setAttribute("aria-pressed", "false");
       each.classList.remove("chosen", "target", "hinted");
@@ -143,8 +147,13 @@ export class Board {
   /** Mark the two places of a hint. */
   hint(from, to) {
     this.release();
-    this.#mark(from, "hinted", "hint: from here");
-    this.#mark(to, "hinted", "hint: to here");
+    this.hinted = [from, to];
+    this.#showHint();
+  }
+
+  #showHint() {
+    this.#mark(this.hinted[0], "hinted", "hint: from here");
+    this.#mark(this.hinted[1], "hinted", "hint: to here");
   }
 
   #showTargets(from) {
@@ -199,9 +208,11 @@ export class Board {
     }
     const target = this.#under(event, drag);
     if (target && this.send(drag.name, target)) return;
+    // What lies under the dragged card, which glides back from here.
+    const below = document.elementsFromPoint(event.clientX, event.clientY).map(place);
+    const onto = below.find((name) => name && name !== drag.name);
     this.show(this.view); // back to where it was
-    const onto = place(document.elementFromPoint(event.clientX, event.clientY));
-    if (onto && onto !== drag.name) this.game.why(drag.name, onto);
+    if (onto) this.game.why(drag.name, onto);
   }
 
   /** The place under the pointer, or else the legal target that the card covers most. */

@@ -94,6 +94,7 @@ function show(next) {
   if (other) [$("rules").value, $("deal").value] = [view.rules, view.deal]; // no more: the player may be typing
   $("up").textContent = `${view.cards_up} of ${view.cards}`;
   $("count").textContent = view.moves.length;
+  $("moved").textContent = view.moves.length === 1 ? "move" : "moves";
   for (const id of ["undo", "restart"]) allow(id, view.moves.length ? "" : "No move has been played.");
   allow("redo", view.can_redo ? "" : "No move has been taken back.");
   allow("finish", view.legal.some((move) => move.to.startsWith("F:")) ? "" : "No card goes up now.");

@@ -82,7 +82,7 @@ export class Panel {
     if (position === this.position) return false; // only the drawing is new
     this.position = position;
     $("answer").textContent = "";
-    if (!this.watching) this.#list([]);
+    if (!this.watching || view.over) this.#list([]);
     const moves = view.legal.map(({ move, words }) => item(button(words, () => this.game.play(move))));
     refill($("legal"), moves, $("moves").firstElementChild);
     refill($("cards"), view.table.map(item));
@@ -111,10 +111,11 @@ export class Panel {
     const wanted = $("show-chance").checked;
     $("chance").hidden = !wanted;
     if (wanted && !$("chance").querySelector("span").textContent) this.#meter("loading …");
+    const { position } = this;
     const answer = wanted && this.view && (await this.#ask("chance"));
-    if (!answer) return;
-    if (answer.chance === null) this.#meter("unknown");
-    else this.#meter(percent(answer.chance), answer.chance);
+    if (!wanted || position !== this.position) return;
+    if (answer && answer.chance !== null) this.#meter(percent(answer.chance), answer.chance);
+    else if (this.view) this.#meter("unknown");
   }
 
   #meter(text, chance = 0) {
@@ -179,8 +180,11 @@ export class Panel {
   /** The solver's answer for the true deal. */
   async verdict() {
     $("answer").textContent = "Solving …";
+    const { position } = this;
     const answer = await this.#ask("verdict");
-    if (answer) $("answer").textContent = this.view.won ? "The game is won." : VERDICTS[answer.verdict];
+    if (position !== this.position) return;
+    const words = answer && (this.view.won ? "The game is won." : VERDICTS[answer.verdict]);
+    $("answer").textContent = words ?? "";
   }
 }
 
