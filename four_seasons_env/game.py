@@ -19,7 +19,7 @@ from four_seasons_env.rules import Rules, get_rules
 MAX_MOVES = 500
 """Maximum number of moves of a game by default.
 
-All solutions of the stored census take fewer, but one."""
+All solutions of the stored census but one take fewer."""
 
 
 class IllegalMove(ValueError):

@@ -4,7 +4,8 @@ This is best-first search: the position of the highest worth is expanded next, u
 expanded or a limit is reached. The worth of a position is the network's value, the chance that a
 game is won that turns its next card there, less the price of the moves that lead to it. The planner
 turns the next card in the position of the highest worth among those in which a card can be turned.
-Once nothing is hidden, `four_seasons_env.positions.enumeration.find_win` looks for a win instead.
+Once nothing is hidden, training and imagined worlds look for a win instead (`best_stop_or_win`);
+the player asks the solver.
 
 A search stops when it meets a win, when no position waits, or at its limits of positions. It cannot
 stop sooner: a value is an estimate and no bound, so a position that waits may lead to a better one.
