@@ -3,7 +3,7 @@
 const FAR = 6; // pixels that a pointer has to go for a drag
 
 /** A text that is equal for views of one position of a game. */
-export const positionOf = ({ rules, deal, moves }) => JSON.stringify([rules, deal, moves]);
+export const positionKey = ({ rules, deal, moves }) => JSON.stringify([rules, deal, moves]);
 
 const place = (element) => element?.closest("[data-at]")?.dataset.at;
 
@@ -36,7 +36,7 @@ export class Board {
 
   /** Show a game; cards glide from where they were. */
   show(view) {
-    if (this.view && positionOf(this.view) !== positionOf(view)) this.hinted = null;
+    if (this.view && positionKey(this.view) !== positionKey(view)) this.hinted = null;
     const focused = place(document.activeElement);
     const were = new Map(this.#cards().map((card) => [card.dataset.card, where(card)]));
     this.view = view;

@@ -1,7 +1,7 @@
 // The panel next to the board: advice, an agent to watch, the spoiler, lists of moves.
 
 import { get } from "./api.js";
-import { positionOf } from "./board.js";
+import { positionKey } from "./board.js";
 
 const $ = (id) => document.getElementById(id);
 const percent = (chance) => `${(100 * chance).toFixed(chance < 0.1 ? 1 : 0)}%`;
@@ -78,7 +78,7 @@ export class Panel {
    */
   show(view) {
     refill($("unseen-cards"), (view.unseen ?? []).map(item));
-    const position = positionOf(view);
+    const position = positionKey(view);
     this.view = view;
     if (position === this.position) return false; // only the drawing is new
     this.position = position;
