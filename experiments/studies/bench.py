@@ -12,7 +12,6 @@ Costs are those of an import, a first step, a million games and learning. Each i
 process.
 """
 
-import argparse
 import itertools
 import os
 import subprocess
@@ -21,16 +20,16 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import gymnasium as gym
 import numpy as np
 import pandas as pd
+import tyro
 
 from four_seasons_env.engine.bits import draw_moves
 from four_seasons_env.engine.kernel import new_masks
 from four_seasons_env.experiments.folders import DONE, Done, write_csv
-from four_seasons_env.files import expanded
 from four_seasons_env.observations import OBSERVATIONS
 from four_seasons_env.rules import get_rules
 from four_seasons_env.schemas import read_json
@@ -198,29 +197,38 @@ def run_code(code: str, cache: str | None = None) -> tuple[float, float, float]:
     return time.perf_counter() - clock, busy, memory / 2**20
 
 
-def main() -> None:
-    """Measure and print the rates, or the costs."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("kind", nargs="?", choices=["rates", "costs"], default="rates")
-    parser.add_argument("--games", type=int, nargs="+", default=[1, 64, 1024, 4096, 16384])
-    parser.add_argument("--threads", type=int, nargs="+", default=[1, 2])
-    parser.add_argument("--seconds", type=float, default=0.5, help="length of a window")
-    parser.add_argument("--many", type=int, default=1_000_000, help="games of the large process")
-    parser.add_argument("--minutes", type=float, default=0.5, help="core-minutes of each learner")
-    parser.add_argument("--out", type=expanded, help="file of the rows")
-    run = parser.parse_args()
+def main(
+    kind: tyro.conf.Positional[Literal["rates", "costs"]] = "rates",
+    games: tuple[int, ...] = (1, 64, 1024, 4096, 16384),
+    threads: tuple[int, ...] = (1, 2),
+    seconds: float = 0.5,
+    many: int = 1_000_000,
+    minutes: float = 0.5,
+    out: Path | None = None,
+) -> None:
+    """Measure and print the rates, or the costs.
+
+    Args:
+        kind: what to measure.
+        games: sizes of batches.
+        threads: numbers of threads.
+        seconds: length of a window.
+        many: games of the large process.
+        minutes: core-minutes of each learner.
+        out: file of the rows.
+    """
     columns, rows = {
-        "rates": (RATES, measure_rates(run.games, run.threads, run.seconds)),
-        "costs": (COSTS, measure_costs(run.many, run.minutes)),
-    }[run.kind]
+        "rates": (RATES, measure_rates(games, threads, seconds)),
+        "costs": (COSTS, measure_costs(many, minutes)),
+    }[kind]
     table = []
     print(*columns, sep=", ")
     for row in rows:
         table.append(row)
         print(*(f"{each:,.6g}" if isinstance(each, float) else each for each in row), sep=", ")
-        if run.out:
-            write_csv(run.out, pd.DataFrame(table, columns=columns))
+        if out:
+            write_csv(out, pd.DataFrame(table, columns=columns))
 
 
 if __name__ == "__main__":
-    main()
+    tyro.cli(main)

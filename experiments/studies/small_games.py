@@ -9,19 +9,19 @@ mean regret is the loss in win rate against the best player. Train learning agen
 them with the path to their weights; RULES in a path stands for the name of the game.
 """
 
-import argparse
 from collections.abc import Iterable
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import tyro
 from numpy.typing import NDArray
 from scipy import stats
 
 from four_seasons_env.engine.deals import TEST
 from four_seasons_env.experiments import folders, play, players
-from four_seasons_env.files import expanded
 from four_seasons_env.game import Game
-from four_seasons_env.rules import SMALL, Rules
+from four_seasons_env.rules import SMALL, Rules, get_rules
 from four_seasons_env.solver import Known, fair_value
 
 MEMORY = 6 * 2**30
@@ -80,22 +80,24 @@ def regrets(
     return row | dict(zip(("regret_low", "regret_high"), interval(found), strict=True))
 
 
-def main() -> None:
-    """Write a row for each agent in each small game."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--rules", nargs="+", choices=SMALL, default=list(SMALL))
-    parser.add_argument("--agents", nargs="+", required=True)
-    parser.add_argument("--games", type=int, default=100)
-    parser.add_argument("--out", type=expanded, required=True)
-    run = parser.parse_args()
+def main(
+    agents: list[str], out: Path, rules: tuple[str, ...] = tuple(SMALL), games: int = 100
+) -> None:
+    """Write a row for each agent in each small game.
+
+    Args:
+        agents: agents by name; RULES in a path to weights stands for the name of the game.
+        out: file of the rows.
+        rules: rule sets by name.
+        games: number of test deals.
+    """
     rows = []
-    for name in run.rules:
-        rules, known = SMALL[name], Known()
-        agents = [each.replace("RULES", name) for each in run.agents]
-        able = players.find_players(agents, rules, ["deterministic"])
-        rows += [regrets(player, rules, list(TEST[: run.games]), known) for player in able]
-    folders.write_csv(run.out, pd.DataFrame(rows))
+    for small in map(get_rules, rules):
+        named, known = [each.replace("RULES", small.name) for each in agents], Known()
+        able = players.find_players(named, small, ["deterministic"])
+        rows += [regrets(player, small, list(TEST[:games]), known) for player in able]
+    folders.write_csv(out, pd.DataFrame(rows))
 
 
 if __name__ == "__main__":
-    main()
+    tyro.cli(main)

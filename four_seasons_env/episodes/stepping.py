@@ -53,7 +53,7 @@ The names are Gymnasium's (`gymnasium.vector.AutoresetMode`).
 
 
 RANGE = 3
-"""Numbers that describe a range in `Buffers.choices`: its first number, its step and its length."""
+"""Numbers that describe a range in `Shared.choices`: its first number, its step and its length."""
 
 FROM_STREAM, GIVEN, NO_EPISODE = range(3)
 """What an episode begins with: the next deal of the game's stream, or the position that is in
