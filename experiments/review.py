@@ -28,7 +28,7 @@ from four_seasons_env.game import Game
 from four_seasons_env.play import advice
 from four_seasons_env.play.words import move_words, table_words
 from four_seasons_env.records import Record, RecordError, parse_record, read_lines
-from four_seasons_env.rendering.svg import draw_parts
+from four_seasons_env.rendering.svg import draw_svg
 from four_seasons_env.solver import solve
 
 WON, LOST, UNKNOWN = "won", "lost", "unknown"
@@ -200,10 +200,11 @@ def review_page(game: Reviewed) -> bytes:
 
 
 def _frames(positions: list[Game]) -> tuple[str, list[str], list[list[int]]]:
-    """The common start of all drawings, their distinct parts, and the parts of each drawing."""
+    """The tag that opens all drawings, their distinct lines, and the lines of each drawing."""
     start, known, frames = "", dict[str, int](), []
     for i, position in enumerate(positions):
-        start, parts = draw_parts(position, before=positions[i - 1] if i else None)
+        drawn = draw_svg(position, before=positions[i - 1] if i else None)
+        start, _, *parts = drawn.splitlines()  # without the title
         frames.append([known.setdefault(part, len(known)) for part in parts])
     return start, list(known), frames
 

@@ -79,13 +79,10 @@ class _Drawing:
         for i, pile in enumerate(self.position.tableau):
             place = f"T{i}"
             if i == self.position.rules.reserve_pile:
-                self._frame(self.table.places[place])
+                # A frame distinguishes a reserve from the other piles.
+                self.at(self.table.places[place], _around("stroke line frame", 8, 15, LINE, 2))
             self.empty(place)
             self.spread(place, pile, self.table.pile_step(len(pile)))
-
-    def _frame(self, corner: tuple[float, float]) -> None:
-        """A frame around a reserve, which distinguishes it from the other piles."""
-        self.at(corner, _around("stroke line frame", 8, 15, LINE, 2))
 
     def foundations(self) -> None:
         ranks, bases = self.position.rules.ranks, self.position.bases
@@ -206,7 +203,8 @@ def _around(classes: str, distance: int, radius: int, stroke: str, width: int) -
     return shape("rect", classes, x=-distance, y=-distance, **size, **line)
 
 
-def draw_parts(
+@names_nearest
+def draw_svg(
     position: Position,
     *,
     before: Position | None = None,
@@ -214,10 +212,25 @@ def draw_parts(
     unseen: bool = False,
     compact: bool = False,
     width: int | None = None,
-) -> tuple[str, list[str]]:
-    """`draw_svg` in parts: the opening tag with the empty table, and the rest.
+) -> str:
+    """A position as SVG text.
 
-    Drawings of one game share most of their parts.
+    Piles are fanned; of a long waste the last cards are spread and the others counted; the stock
+    has its count on its back. An empty foundation shows its base, the bar below each its level.
+    Each element is a line of the text, and drawings of one game share most of their lines.
+
+    Args:
+        position: the position, such as a `Game`.
+        before: the position before the last move, which is marked then: the cards that moved are
+            ringed, and thin rings are where they came from.
+        legal: mark the legal moves, except moves that only rename spaces.
+        unseen: list below the table the cards that have not been seen.
+        compact: leave less room below small piles; the height then follows the piles.
+        width: in pixels; by default one pixel a unit. The height follows.
+
+    Raises:
+        ValueError: for a width that is not positive.
+        TypeError: for an unknown argument, with the nearest one.
     """
     # 1. The size: of the table, with the list of unseen cards below it.
     if width is not None:
@@ -236,47 +249,14 @@ def draw_parts(
         drawing.legal()
     if before is not None:
         drawing.moved(before)
-    # 3. The tag comes apart: it is the same for all drawings of a game.
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {units[0]} {units[1]}" '
-        f'width="{pixels[0]}" height="{pixels[1]}" role="img">'
-        f'<rect class="table" width="{units[0]}" height="{units[1]}" '
-        f'fill="{TABLE}"/>',
-        drawing.parts,
-    )
-
-
-@names_nearest
-def draw_svg(
-    position: Position,
-    *,
-    before: Position | None = None,
-    legal: bool = False,
-    unseen: bool = False,
-    compact: bool = False,
-    width: int | None = None,
-) -> str:
-    """A position as SVG text.
-
-    Piles are fanned; of a long waste the last cards are spread and the others counted; the stock
-    has its count on its back. An empty foundation shows its base, the bar below each its level.
-
-    Args:
-        position: the position, such as a `Game`.
-        before: the position before the last move, which is marked then: the cards that moved are
-            ringed, and thin rings are where they came from.
-        legal: mark the legal moves, except moves that only rename spaces.
-        unseen: list below the table the cards that have not been seen.
-        compact: leave less room below small piles; the height then follows the piles.
-        width: in pixels; by default one pixel a unit. The height follows.
-
-    Raises:
-        ValueError: for a width that is not positive.
-        TypeError: for an unknown argument, with the nearest one.
-    """
-    start, parts = draw_parts(
-        position, before=before, legal=legal, unseen=unseen, compact=compact, width=width
-    )
-    tag, rest = start.split(">", 1)
+    # 3. The text.
     title = escape(headline(position))
-    return f'{tag} aria-label="{title}"><title>{title}</title>{rest}{"".join(parts)}</svg>'
+    lines = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {units[0]} {units[1]}" '
+        f'width="{pixels[0]}" height="{pixels[1]}" role="img" aria-label="{title}">',
+        f"<title>{title}</title>",
+        shape("rect", "table", width=units[0], height=units[1], fill=TABLE),
+        *drawing.parts,
+        "</svg>",
+    ]
+    return "\n".join(lines)

@@ -10,7 +10,6 @@ from four_seasons_env.game import Game
 from four_seasons_env.rendering import draw_svg
 from four_seasons_env.rendering.layout import CARD, layout
 from four_seasons_env.rendering.picture import paint
-from four_seasons_env.rendering.svg import draw_parts
 from four_seasons_env.rules import Rules
 from tests.helpers import REPRESENTATIVES, deck_with, later, random_moves, same, small
 
@@ -121,7 +120,7 @@ def test_after_a_redeal_no_card_is_listed_as_unseen():
     game = Game(Rules(redeals=1), deal=17)
     turned = later(game, [*46 * ["deal"], "redeal"])
     for each, left in ((game, 46), (turned, 0)):
-        listed = len(draw_parts(each, unseen=True)[1]) - len(draw_parts(each)[1])
+        listed = draw_svg(each, unseen=True).count("\n") - draw_svg(each).count("\n")
         assert listed == 4 + left  # a sign for each suit
 
 
