@@ -232,7 +232,7 @@ def _show_comparison(compared: _Comparison, figures: _Figures) -> Iterator[dict[
         rates = zip(labels(players), players["win_rate"], strict=True)
         yield {
             "title": title,
-            "rates": ", ".join(f"{name} {rate:.1%}" for name, rate in rates),
+            "rates": "; ".join(f"{name} {rate:.1%}" for name, rate in rates),
             "table": tables.as_text(best_first, tables.BRIEF),
             "has_ceiling": CEILING in set(summary["agent"]),
             "win_rates": figures.draw(f"win_rates-{rules}", plots.plot_win_rates, summary, title),
