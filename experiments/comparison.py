@@ -234,7 +234,7 @@ def with_ceiling(
 def with_optimum(summary: pd.DataFrame) -> pd.DataFrame:
     """Add a row `optimum` for each small game: how often the best fair play wins any deal."""
     games = [each for each in small_games() if each.name in set(summary["rules"])]
-    rows = [(OPTIMUM, each.name, "exact", each.optimum, each.low, each.high) for each in games]
-    columns = ["agent", "rules", "kind", "win_rate", "win_low", "win_high"]
-    best = pd.DataFrame(rows, columns=columns)
+    rows = [(OPTIMUM, each.name, "exact", each.optimum) for each in games]
+    best = pd.DataFrame(rows, columns=["agent", "rules", "kind", "win_rate"])
+    best = best.assign(win_low=best["win_rate"], win_high=best["win_rate"])  # it is exact
     return pd.concat([summary, best], ignore_index=True) if rows else summary

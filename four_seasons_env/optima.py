@@ -35,15 +35,9 @@ class SmallGame:
     """Id of the environment whose actions are positions."""
     optimum: float
     """The chance to win a random deal by the best play that sees only public information: the mean
-    of the exact values of openings."""
-    low: float
-    """Lower end of its 95% interval: `optimum`, because all openings are valued."""
-    high: float
-    """Upper end."""
+    of the exact values of all openings."""
     openings: int
     """Number of openings: sets of cards in the tableau, counted from the base card."""
-    valued: int
-    """Number of openings whose values the mean is of: all."""
     seconds: float
     """Mean processor time of the value of an opening (`solver.fair_value`), without `known`."""
 
