@@ -27,7 +27,10 @@ RECENT = 1000
 
 @dataclass
 class Progress:
-    """How far a run has come: `monitor.json` of a checkpoint. Older ones have these fields."""
+    """How far a run has come: `monitor.json` of a checkpoint.
+
+    The fields stay as they are, so that older checkpoints can be read.
+    """
 
     seconds: Amount = 0.0
     """Seconds of learning, by the clock."""

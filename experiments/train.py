@@ -116,7 +116,7 @@ def train(run: Train) -> None:
         done = _start(run, kind, settings, rules)
         folders.write_json(run.out / folders.DONE, asdict(done))
     print(f"saved in {run.out}:\n  policies in best/ and last/, the learning curve in progress.csv")
-    print(f"  deals {done.best.deals} have selected the policy in best/: compare it on others")
+    print(f"  best/ was selected on deals {done.best.deals}: compare it on others")
 
 
 def _start(run: Train, kind: type[training.Learner], settings: Any, rules: Rules) -> folders.Done:

@@ -18,10 +18,11 @@ import tyro
 from numpy.typing import NDArray
 from scipy import stats
 
+from four_seasons_env.arguments import check_choice
 from four_seasons_env.engine.deals import TEST
 from four_seasons_env.experiments import folders, play, players
 from four_seasons_env.game import Game
-from four_seasons_env.rules import SMALL, Rules, get_rules
+from four_seasons_env.rules import SMALL, Rules
 from four_seasons_env.solver import Known, fair_value
 
 MEMORY = 6 * 2**30
@@ -88,11 +89,12 @@ def main(
     Args:
         agents: agents by name; RULES in a path to weights stands for the name of the game.
         out: file of the rows.
-        rules: rule sets by name.
+        rules: small games by name.
         games: number of test deals.
     """
+    chosen = [SMALL[check_choice("rules", name, tuple(SMALL))] for name in rules]
     rows = []
-    for small in map(get_rules, rules):
+    for small in chosen:
         named, known = [each.replace("RULES", small.name) for each in agents], Known()
         able = players.find_players(named, small, ["deterministic"])
         rows += [regrets(player, small, list(TEST[:games]), known) for player in able]
