@@ -56,7 +56,11 @@ def test_truncated_episodes_end_with_a_value(recipe: Any, tmp_path: Path) -> Non
     logged = dict(call.args[:2] for call in writer.add_scalar.call_args_list)
     second = 0.5 * 10 - 10  # the advantage of the second move: what follows is worth 10
     first = 0.5 * 10 - 10 + 0.5 * 0.5 * second
-    assert logged["charts/value_loss"].item() == pytest.approx((first**2 + second**2) / 2, abs=0.5)
+    names = {f"losses/{each}_loss" for each in ("policy", "value")}  # CleanRL's
+    names |= {"losses/entropy", "losses/approx_kl", "charts/SPS"}
+    assert logged.keys() == names | {"charts/win_rate"}
+    loss = (first**2 + second**2) / 4  # half of the mean square
+    assert logged["losses/value_loss"].item() == pytest.approx(loss, abs=0.25)
     assert len(valued) == 3 * 8 and not valued & played  # the last positions, not the next games
     openings, _ = gym.make_vec("FourSeasons-v0", num_envs=8, observation="places").reset(seed=8)
     assert played.issuperset(map(bytes, openings))  # seed 0 has those before

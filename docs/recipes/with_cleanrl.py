@@ -163,10 +163,11 @@ def main(args):
         won, sps = sum(wins) / max(len(wins), 1), global_step / (time.time() - start_time)
         print(f"{global_step:,} moves, {sps:,.0f} per second: {won:.1%} of the last games won")
         print(f"{global_step},{won}", file=curve, flush=True)
-        charts = {"win_rate": won, "SPS": sps, "policy_loss": pg_loss, "value_loss": v_loss}
-        charts |= {"entropy": entropy.mean(), "approx_kl": approx_kl}
-        for name, scalar in charts.items():
-            writer.add_scalar(f"charts/{name}", scalar, global_step)
+        scalars = {"charts/win_rate": won, "charts/SPS": sps}
+        scalars |= {"losses/policy_loss": pg_loss, "losses/value_loss": v_loss / 2}  # as CleanRL's
+        scalars |= {"losses/entropy": entropy.mean(), "losses/approx_kl": approx_kl}
+        for name, scalar in scalars.items():
+            writer.add_scalar(name, scalar, global_step)
     writer.close()
     curve.close()
 
