@@ -3,7 +3,8 @@
 A move that turns a card is worth the mean, over the cards that may come, of the best position that
 can be reached after it. Any other move is worth the best of the next such moves. The network thus
 values only positions that the planner would choose; its values of others are far too low. Once
-nothing is hidden, the solver answers instead.
+nothing is hidden, the solver answers instead. A card after which it has no answer is left out of
+the mean.
 """
 
 from __future__ import annotations
@@ -38,6 +39,8 @@ _FEW = 3
 poorly."""
 _SOLVER_POSITIONS = 20_000
 """Positions that the solver may visit once nothing is hidden."""
+_MOST_KNOWN = 20_000
+"""Mean values that a `Judge` keeps, about 5 MB; more are computed again."""
 LARGEST_SHIFT = 0.5
 """Largest `PolicyCard.chance_shift` of a network whose chances are shown."""
 
@@ -66,7 +69,7 @@ class Judge:
         self._search = new_search(rules, _POSITIONS)
         self._chosen = np.zeros(_TURNS, np.int64)  # rows of it
         self._next = _NEXT.new_search(rules)
-        self._known: dict[tuple[int, bytes], float] = {}  # mean values of turning a card
+        self._known: dict[tuple[int, bytes], float | None] = {}  # mean values of turning a card
 
     def chance(self, game: Game) -> float | None:
         """The chance that the planner wins, 0 to 1; None where the solver has no answer in time.
@@ -75,7 +78,7 @@ class Judge:
         """
         if game.is_over or nothing_hidden(game.record[0], self._evaluator.rule):
             return self._best(game)
-        return max(self.values(game).values())
+        return max(self.values(game).values(), default=None)
 
     def values(self, game: Game) -> dict[int, float]:
         """The chance that the planner wins after each legal move, by the move's number.
@@ -112,15 +115,18 @@ class Judge:
         for row in rows:
             at, move = turn_at(search, row)
             turns.append((search.positions[at].copy(), move))
-        # 3. Each by the mean over the cards that may come.
-        chance = 0.0
+        # 3. Each by the mean over the cards that may come; the game is lost without a place.
+        chance = None if turns else 0.0
         for turn in turns:
-            if chance < 1:
-                chance = max(chance, self._turned(*turn))
+            if chance != 1 and (mean := self._turned(*turn)) is not None:
+                chance = max(chance or 0.0, mean)
         return chance
 
-    def _turned(self, record: Any, move: int) -> float:
-        """The mean chance of winning after a move that turns a hidden card."""
+    def _turned(self, record: Any, move: int) -> float | None:
+        """The mean chance of winning after a move that turns a hidden card.
+
+        It leaves out cards without an answer, and is None if no card has one.
+        """
         # 1. Moves that turn the same card from the same position share an answer.
         game = Game.from_own_record(record, self._rules)
         (before,) = game.record.copy()
@@ -134,12 +140,16 @@ class Judge:
         if key not in self._known:
             # 2. The value of each card's position, and their mean.
             outcomes = game.outcomes(move)
-            if len(outcomes) <= _FEW:
-                worths = np.array([self._best(each.game) or 0.0 for each in outcomes])
+            if len(outcomes) <= _FEW:  # no answer, None, becomes NaN
+                worths = np.array([self._best(each.game) for each in outcomes], np.float64)
             else:
                 after = np.concatenate([each.game.record for each in outcomes])
                 worths = worth_all(after, self._evaluator, self._next, _NEXT)
                 # The shift of the log-odds: x / (x + (1 - x) e^-shift).
                 worths /= worths + (1 - worths) * np.exp(-self._shift)
-            self._known[key] = float(worths @ [each.probability for each in outcomes])
+            weights = np.array([each.probability for each in outcomes])[~np.isnan(worths)]
+            worths = worths[~np.isnan(worths)]
+            if len(self._known) >= _MOST_KNOWN:
+                self._known.clear()
+            self._known[key] = float(worths @ weights / weights.sum()) if len(worths) else None
         return self._known[key]

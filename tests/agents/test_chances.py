@@ -1,6 +1,9 @@
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
+from four_seasons_env.agents.planner import chances
 from four_seasons_env.agents.planner.chances import Judge, can_judge
 from four_seasons_env.game import Game
 from four_seasons_env.rules import RULES
@@ -57,3 +60,29 @@ def test_late_positions_are_judged_exactly(judge):
             game.play(move)
         assert (judge.chance(game), judge.values(game)) == (1.0, {})
     assert exact
+
+
+@pytest.mark.parametrize(
+    ("answers", "chance"), [(("won", "unknown"), 1.0), (("unknown",) * 2, None)]
+)
+def test_cards_without_an_answer_are_left_out(monkeypatch, answers, chance):
+    game, judge = Game(deal=17), Judge(RULES["four-seasons"])
+    for move in solve(game, seconds=10).moves:
+        if game.stock_size > 2:
+            game.play(move)
+    by_last_card = dict(zip(game.unseen, answers, strict=True))
+
+    def answer(game, **limits):
+        return SimpleNamespace(status=by_last_card[next(iter(game.unseen))])
+
+    monkeypatch.setattr(chances, "solve", answer)
+    assert judge.chance(game) == chance
+    assert {*judge.values(game).values()} == {chance} - {None}
+
+
+def test_a_judge_forgets(judge, monkeypatch):
+    """It may serve for days."""
+    monkeypatch.setattr(chances, "_MOST_KNOWN", 2)
+    games, new = [Game(deal=deal) for deal in range(3)], Judge(RULES["four-seasons"])
+    assert [new.values(game) for game in games] == [judge.values(game) for game in games]
+    assert len(new._known) <= 2
