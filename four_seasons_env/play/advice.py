@@ -20,9 +20,23 @@ from four_seasons_env.solver import solve
 
 SOLVER_SECONDS = 2.0
 _FIRST, _LAST = "planner", "random"
+_RULE_SETS = 32
+"""Rule sets whose agents are kept, with their plans: anyone may ask for any rule set."""
 
 
-@functools.lru_cache(maxsize=32)  # anyone may ask for any rule set
+@functools.lru_cache(_RULE_SETS)
+def _agents(rules: Rules, custom: str) -> dict[str, Agent]:
+    """The agents of `advisers`, by name."""
+    able = {}
+    names = dict.fromkeys(filter(None, (custom, *AGENTS)))
+    for name in sorted(names, key=lambda name: (name != custom, name == _LAST, name != _FIRST)):
+        try:
+            able[name] = make_agent(name, rules)
+        except (ImportError, OSError, RuntimeError, ValueError):
+            continue
+    return able
+
+
 def advisers(rules: Rules, custom: str = "") -> tuple[str, ...]:
     """The agents that can play a rule set with the installed extras.
 
@@ -30,22 +44,10 @@ def advisers(rules: Rules, custom: str = "") -> tuple[str, ...]:
         rules: the rule set.
         custom: the name of another agent, which comes first; then the planner, and `random` last.
     """
-    able = []
-    for name in dict.fromkeys(filter(None, (custom, *AGENTS))):
-        try:
-            _adviser(name, rules)
-        except (ImportError, OSError, RuntimeError, ValueError):
-            continue
-        able.append(name)
-    return tuple(sorted(able, key=lambda name: (name != custom, name == _LAST, name != _FIRST)))
+    return tuple(_agents(rules, custom))
 
 
-@functools.lru_cache(maxsize=32)
-def _adviser(name: str, rules: Rules) -> Agent:
-    return make_agent(name, rules)
-
-
-@functools.lru_cache(maxsize=8)
+@functools.lru_cache(_RULE_SETS)
 def _judge(rules: Rules) -> chances.Judge | None:
     """The planner's judgement of positions, or None for rule sets where it is biased."""
     return chances.Judge(rules) if chances.can_judge(rules) else None
@@ -87,9 +89,9 @@ def choose(
         ValueError: for an agent that cannot play these rules here, or a game that is over.
         RuntimeError: for an agent that fails, or an answer that the mask leaves out.
     """
-    known = advisers(game.rules, custom)
-    if name not in known:
-        raise ValueError(f"unknown agent {name!r} for {game.rules.name!r}: {nearest(name, known)}")
+    agents = _agents(game.rules, custom)
+    if name not in agents:
+        raise ValueError(f"unknown agent {name!r} for {game.rules.name!r}: {nearest(name, agents)}")
     if game.is_over:
         raise ValueError("the game is over: there is nothing to choose")
     # 1. The mask.
@@ -101,9 +103,8 @@ def choose(
     # 2. The answer, the same each time for a position: hidden cards stay hidden from the agent.
     rng = np.random.default_rng([0, game.moves_played])
     shown = game.reshuffled(rng).record.copy()
-    agent = _adviser(name, game.rules)
     with blamed(name):
-        answer = agent.act(shown, mask.copy(), rng)
+        answer = agents[name].act(shown, mask.copy(), rng)
     # 3. The agent may be anybody's, so its answer is checked.
     number = int(as_actions(answer, 1, name)[0])
     if number not in np.flatnonzero(mask):

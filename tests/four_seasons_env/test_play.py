@@ -35,7 +35,7 @@ from tests.helpers import (
 )
 
 DECK = " ".join(numbered_deck(17))
-SPY, FAULTY = f"{__name__}:Spy", f"{__name__}:Faulty"
+SPY, FAULTY, COUNTING = (f"{__name__}:{name}" for name in ("Spy", "Faulty", "Counting"))
 START = {"rules": "four-seasons", "deal": None, "known": list(RULES)}
 CARD = re.compile(r"\b[A2-9TJQK][CSHD]\b")
 needs_play = functools.partial(pytest.importorskip, reason="needs the extra 'play'")
@@ -297,6 +297,27 @@ def test_answers_of_agents_are_checked(new_client, answer, reason):
 def test_agents_that_fail_are_not_offered(new_client):
     offered = new_client(agent=FAULTY).get("/api/advisers?rules=czarina").json()["agents"]
     assert "planner" in offered and FAULTY not in offered
+
+
+class Counting(Spy):
+    """An own agent that counts how often it is made."""
+
+    made = 0
+
+    def __init__(self):
+        Counting.made += 1
+
+
+def test_agents_are_kept(monkeypatch):
+    """With the plans that they have made, though somebody looks at all rule sets."""
+    from four_seasons_env.play import advice
+
+    monkeypatch.setattr(advice, "AGENTS", {"random": None, "heuristic": None})
+    monkeypatch.setattr(Counting, "made", 0)
+    for _ in range(2):
+        for rules in RULES:
+            advice.choose(COUNTING, Game(rules, 17), custom=COUNTING)
+    assert Counting.made == len(RULES)
 
 
 def test_a_server_keeps_newest_games(client, monkeypatch):
