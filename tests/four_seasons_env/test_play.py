@@ -532,6 +532,36 @@ def test_keys_of_other_keyboards(page):
         wait_for(page, moves)
 
 
+def test_keys_typed_ahead_wait(page):
+    held: list = []
+    open_deal(page)
+    for key in ("w", "Enter"):
+        page.route("**/move?*", lambda route: held.insert(0, route), times=1)
+        page.keyboard.press("d")  # 5 of hearts
+        if key == "Enter":
+            at(page, "W").evaluate("place => place.focus()")
+        for each in (key, "1"):
+            page.keyboard.press(each)
+        page.wait_for_timeout(200)
+        assert page.inner_text("#count") == "0"
+        held.pop().continue_()
+        wait_for(page, 2)
+        press(page, "u", 1, 0)
+
+
+def test_letter_keys_can_be_switched_off(page):
+    open_deal(page)
+    page.click("#keys")
+    open_deal(page)
+    for key in ("d", "4", "1", "h", "a"):
+        page.keyboard.press(key)
+    by_clicks(page, "stock")
+    wait_for(page, 1, seconds=0.3)
+    press(page, "Control+z", 0)
+    page.click("#keys")
+    press(page, "d", 1)
+
+
 def test_keys_are_answered_in_words(page):
     open_deal(page)
     expect(page, "four-seasons, deal 17.")

@@ -10,9 +10,10 @@ const place = (element) => element?.closest("[data-at]")?.dataset.at;
 export class Board {
   /**
    * @param {HTMLElement} home where the drawing goes
-   * @param {{play: (move: string) => void, say: (text: string) => void,
+   * @param {{play: (move: string) => void, say: (text: string) => void, later: (act: () => void) => void,
    *   why: (from: string, to: string, more?: string) => void}} game
-   *   `play` gets the text of a move; `why` says why no card goes from a place to another, and more
+   *   `play` gets the text of a move; `why` says why no card goes from a place to another, and more;
+   *   `later` lets a key act once the moves of those before it have been played
    */
   constructor(home, game) {
     this.home = home;
@@ -30,7 +31,8 @@ export class Board {
     home.addEventListener("keydown", (event) => {
       if (event.key !== "Enter" && event.key !== " ") return;
       event.preventDefault();
-      this.choose(place(event.target));
+      const name = place(event.target);
+      this.game.later(() => this.choose(name));
     });
   }
 

@@ -17,6 +17,7 @@ const TRIES = 30;
 let view = null;
 let shownAt = 0;
 let busy = Promise.resolve(); // requests go one after the other
+let typed = Promise.resolve(); // and keys, each after the requests of those before
 let sets = []; // the names of rule sets
 // The server's games by address. They are stored only while the page reloads: a copy of the tab gets
 // a copy of its sessionStorage, and must not play its games.
@@ -24,7 +25,7 @@ const ids = { ...recallJson("sessionStorage", IDS) };
 addEventListener("pagehide", () => keep("sessionStorage", IDS, JSON.stringify(ids)));
 addEventListener("pageshow", () => keep("sessionStorage", IDS, "{}"));
 
-const board = new Board($("board"), { play, say, why });
+const board = new Board($("board"), { play, say, why, later });
 const panel = new Panel(board, { ask, play, follow, say, fail });
 
 /** A stored text; null if there is none, or if the browser allows no storage. */
@@ -145,6 +146,16 @@ function act(request) {
     }
   });
   return busy;
+}
+
+/** Let a key act on the position that those before it lead to, unless another game is on the table by then. */
+function later(act) {
+  const address = addressOf(view);
+  const turn = typed.then(async () => {
+    for (let seen = null; seen !== busy; await seen) seen = busy;
+    if (addressOf(view) === address) act();
+  });
+  typed = turn.catch(() => {}); // an error is reported, and the next key acts
 }
 
 /** Change the game as the player wants, unless another one is on the table by then. */
@@ -343,36 +354,42 @@ addEventListener("keydown", once, { capture: true });
 addEventListener("keydown", (event) => {
   if (!view || event.altKey || event.repeat || isField(event.target)) return;
   const key = latin(event);
-  const pile = PILES.indexOf(key);
   if (event.ctrlKey || event.metaKey) {
     const redo = key === "z" ? event.shiftKey : key === "y" && event.ctrlKey;
     if (key !== "z" && !redo) return;
     event.preventDefault();
-    KEYS[redo ? "r" : "u"]();
-  } else if (KEYS[key]) KEYS[key]();
-  else if (`T${pile}` in view.places) board.choose(`T${pile}`);
-  else if (pile >= 0) say(`There is no pile ${pile + 1}.`);
+    later(KEYS[redo ? "r" : "u"]);
+  } else if (key.length > 1 || document.documentElement.dataset.keys === "on") later(() => press(key));
 });
 
-function look(button, name, on, off) {
+function press(key) {
+  const pile = PILES.indexOf(key);
+  if (KEYS[key]) KEYS[key]();
+  else if (`T${pile}` in view.places) board.choose(`T${pile}`);
+  else if (pile >= 0) say(`There is no pile ${pile + 1}.`);
+}
+
+/** A button with two states, the first of which is the usual one; the browser keeps the other. */
+function look(name, usual, other, pressed) {
   const root = document.documentElement;
   const set = (value) => {
     root.dataset[name] = value;
-    $(button).setAttribute("aria-pressed", value === on);
+    $(name).setAttribute("aria-pressed", value === pressed);
   };
-  const dark = name === "theme" && matchMedia("(prefers-color-scheme: dark)").matches;
-  const kept = recall("localStorage", name);
-  set([on, off].includes(kept) ? kept : dark ? on : off);
-  $(button).addEventListener("click", () => {
-    set(root.dataset[name] === on ? off : on);
+  set(recall("localStorage", name) === other ? other : usual);
+  $(name).addEventListener("click", () => {
+    set(root.dataset[name] === usual ? other : usual);
     keep("localStorage", name, root.dataset[name]);
   });
 }
 
 $("winnable").checked = recall("localStorage", "winnable") === "true";
 $("winnable").addEventListener("change", () => keep("localStorage", "winnable", $("winnable").checked));
-look("theme", "theme", "dark", "light");
-look("colours", "colours", "four", "two");
+const themes = ["light", "dark"];
+if (matchMedia("(prefers-color-scheme: dark)").matches) themes.reverse();
+look("theme", ...themes, "dark");
+look("colours", "two", "four", "four");
+look("keys", "on", "off", "on"); // speech input types letters that nobody means as keys
 setInterval(tick, 1000);
 tally();
 open().catch(fail);
