@@ -91,11 +91,11 @@ def test_imports_run_downwards(package: str) -> None:
 
 
 MAX_CODE = {
-    "four_seasons_env": 8_090,
-    "agents": 3_225,
+    "four_seasons_env": 8_250,
+    "agents": 3_240,
     "experiments": 2_810,
     "docs": 810,
-    "tests": 8_230,
+    "tests": 8_500,
 }
 """Lines of code of each folder: less by structure, not by squeezing. Explanations do not count."""
 MIN_COMMENTS, MIN_EXAMPLES = 750, 60

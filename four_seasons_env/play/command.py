@@ -5,7 +5,9 @@ from __future__ import annotations
 import argparse
 import contextlib
 import errno
+import ipaddress
 import socket
+import sys
 import threading
 import webbrowser
 from collections.abc import Sequence
@@ -20,6 +22,16 @@ from four_seasons_env.rules import Rules, get_rules
 
 _ANY = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}
 """Addresses that mean all of this machine, and instead of each one that all browsers can open."""
+
+
+_REFUSED_PORTS = frozenset([
+    1, 7, 9, 11, 13, 15, 17, 19, 20, 21, 22, 23, 25, 37, 42, 43, 53, 69, 77, 79, 87, 95, 101, 102,
+    103, 104, 109, 110, 111, 113, 115, 117, 119, 123, 135, 137, 139, 143, 161, 179, 389, 427, 465,
+    512, 513, 514, 515, 526, 530, 531, 532, 540, 548, 554, 556, 563, 587, 601, 636, 989, 990, 993,
+    995, 1719, 1720, 1723, 2049, 3659, 4045, 4190, 5060, 5061, 6000, 6566, 6665, 6666, 6667, 6668,
+    6669, 6679, 6697, 10080,
+])  # fmt: skip
+"""Ports that browsers do not open (https://fetch.spec.whatwg.org/#port-blocking)."""
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -97,6 +109,12 @@ def _serve(
         name = _ANY.get(bound, f"[{host}]" if ":" in host else host)
         url = f"http://{name}:{port}/"
         print(f"four_seasons_env: play at {url} (Ctrl-C ends)", flush=True)
+        if not ipaddress.ip_address(bound).is_loopback:
+            print(
+                f"warning: {host} is open: everybody on the network can reach this server; "
+                "--host 127.0.0.1 keeps it to this machine",
+                file=sys.stderr,
+            )
         threading.Thread(target=compile_ahead, daemon=True).start()
         if not options.no_browser:
             # in a thread: a browser in the terminal would keep the server from its answer
@@ -120,8 +138,16 @@ def main(argv: Sequence[str] | None = None) -> None:
     deck = None if options.deck is None else deck_text(parse_deck(options.deck, rules.ranks))
     if deck and deal is not None:
         raise ValueError("give --deal or --deck, not both")
+    if not options.host:  # would be all addresses
+        raise ValueError("--host must be an address, such as 127.0.0.1, not ''")
     if not 0 <= options.port < 2**16:
         raise ValueError(f"--port must be 0 to 65535, not {options.port}")
+    if options.port in _REFUSED_PORTS:
+        ports = (port for port in range(1, 2**16) if port not in _REFUSED_PORTS)
+        near = min(ports, key=lambda port: abs(port - options.port))
+        raise ValueError(
+            f"--port must be one that browsers open, such as {near}, not {options.port}"
+        )
     if options.agent:
         make_agent(options.agent, rules)  # refuses a wrong name
     save = recorder(options.record, options.player)

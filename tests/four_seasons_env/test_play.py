@@ -371,6 +371,21 @@ def server(tmp_path_factory):
     process.wait(timeout=60)  # it may be compiling
 
 
+@pytest.mark.parametrize(
+    ("flags", "reason"),
+    [
+        (["--host", ""], "--host must be an address, such as 127.0.0.1, not ''"),
+        (["--port", "6000"], "--port must be one that browsers open, such as 5999, not 6000"),
+        (["--port", "6667"], "such as 6664, not 6667"),
+    ],
+)
+def test_wrong_addresses_are_refused(flags, reason, capsys, tmp_path):
+    with pytest.raises(SystemExit):
+        main(["play", "--no-browser", *flags, "--record", str(tmp_path / "games.jsonl")])
+    assert reason in capsys.readouterr().err
+    assert not list(tmp_path.iterdir())
+
+
 def test_taken_port_is_refused(server, capsys):
     port = int(re.fullmatch(r"http://127\.0\.0\.1:(\d+)/", server)[1])
     with pytest.raises(SystemExit):
@@ -379,7 +394,13 @@ def test_taken_port_is_refused(server, capsys):
 
 
 @pytest.mark.parametrize(
-    ("host", "name"), [("0.0.0.0", "127.0.0.1"), ("0", "127.0.0.1"), ("::", "[::1]")]
+    ("host", "name"),
+    [
+        ("0.0.0.0", "127.0.0.1"),
+        ("0", "127.0.0.1"),
+        ("::", "[::1]"),
+        ("localhost", "localhost"),
+    ],
 )
 def test_the_printed_address_opens(host, name, capsys, monkeypatch):
     """Some browsers cannot open 0.0.0.0, or none that means all addresses."""
@@ -389,7 +410,10 @@ def test_the_printed_address_opens(host, name, capsys, monkeypatch):
     monkeypatch.setattr("uvicorn.Server.run", lambda *_, **__: None)
     monkeypatch.setattr("four_seasons_env.play.server.compile_ahead", lambda: None)
     main(["play", "--no-browser", "--port", "0", "--host", host])
-    assert f" http://{name}:" in capsys.readouterr().out
+    printed, warning = capsys.readouterr()
+    assert f" http://{name}:" in printed
+    is_open = f"warning: {host} is open: everybody on the network can reach this server"
+    assert warning.startswith(is_open) if host != "localhost" else not warning
 
 
 # --- the page in a browser ------------------------------------------------------------------------
