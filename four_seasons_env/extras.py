@@ -5,7 +5,7 @@ from __future__ import annotations
 _AGENTS = ("msgspec", "safetensors")
 _MODULES = {
     "agents": _AGENTS,
-    "play": (*_AGENTS, "starlette", "uvicorn"),
+    "play": (*_AGENTS, "anyio", "starlette", "uvicorn"),
     "render": ("moviepy", "pygame"),
     "solver": ("pysat",),
     "train": (*_AGENTS, "sb3_contrib", "stable_baselines3", "tensorboard", "torch", "yaml"),

@@ -21,6 +21,7 @@ The answer for an error is ``{error}`` with its status.
 
 from __future__ import annotations
 
+import functools
 import re
 import secrets
 import sys
@@ -31,15 +32,17 @@ from threading import Lock
 from typing import Any, TypeVar
 
 import msgspec
+from anyio import CapacityLimiter
+from anyio.to_thread import run_sync
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
-from starlette.middleware import Middleware
-from starlette.middleware.base import BaseHTTPMiddleware
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import FileResponse, JSONResponse, Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from four_seasons_env.play import advice
 from four_seasons_env.play.session import History, Save, Session, session_view
@@ -58,9 +61,29 @@ NOTHING_NEW = (
 
 MAX_GAMES = 1000
 """Games in memory, the newest. A page sends an older one again."""
+MAX_KEPT = 100_000
+"""Moves of the games in memory, about 50 MB; the oldest games go first."""
+MAX_BODY = 1_000_000
+"""Bytes in the body of a request. The longest game has about 100,000."""
+
+HEADERS = {
+    # Browsers ask for every file again: after an upgrade an old script would not work.
+    "cache-control": "no-cache",
+    # The page is made of files of this server; nothing runs or styles it from within a text.
+    "content-security-policy": (
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
+        "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+    ),
+    # No other page shows it in a frame and takes clicks for it; old browsers know only this one.
+    "x-frame-options": "DENY",
+    "x-content-type-options": "nosniff",
+}
+"""Headers of every answer."""
 
 _thinking = Lock()
 """Held while an agent thinks: agents write into buffers that all requests share."""
+_replaying = CapacityLimiter(1)
+"""One game is replayed at a time: those that wait hold no thread, as files are read in threads."""
 
 
 class NewGame(msgspec.Struct):
@@ -88,13 +111,19 @@ async def _body(request: Request, form: type[Body]) -> Body:
     """The JSON body of a request.
 
     Raises:
+        HTTPException: if it is too long.
         ValueError: if it is not JSON of this form. Browsers let pages of other origins send text,
             but not JSON: so they cannot change a game.
     """
     if request.headers.get("content-type", "").partition(";")[0] != "application/json":
         raise ValueError("the content type must be application/json")
+    body = bytearray()
+    async for part in request.stream():
+        body += part
+        if len(body) > MAX_BODY:
+            raise HTTPException(413, f"a request must have at most {MAX_BODY:,} bytes")
     try:
-        return msgspec.json.decode(await request.body() or b"{}", type=form)
+        return msgspec.json.decode(body or b"{}", type=form)
     except (ValueError, RecursionError) as error:
         raise ValueError(f"the request must be JSON as the page sends it: {error}") from None
 
@@ -102,8 +131,8 @@ async def _body(request: Request, form: type[Body]) -> Body:
 class Application:
     """The handlers of one server and its games.
 
-    Handlers run in one thread, so games need no lock. Only agents and the solver run in others, on
-    copies of a game.
+    Handlers run in one thread, so games need no lock. In others, agents and the solver run on
+    copies of a game, and games are replayed that no request knows yet.
     """
 
     def __init__(
@@ -167,12 +196,13 @@ class Application:
     async def create(self, request: Request) -> Response:
         """Start a game."""
         body = await _body(request, NewGame)
-        deal = self._deal(body.deal)
-        session = Session(body.rules, deal, body.moves, body.history, save=self._save)
+        start = functools.partial(Session, body.rules, self._deal(body.deal), save=self._save)
+        session = await run_sync(start, body.moves, body.history, limiter=_replaying)
         name = secrets.token_urlsafe(12)  # nobody can guess it, so nobody plays in another's game
         self._sessions[name] = session
-        if len(self._sessions) > MAX_GAMES:
-            del self._sessions[next(iter(self._sessions))]
+        kept = sum(each.kept for each in self._sessions.values())
+        while len(self._sessions) > MAX_GAMES or kept > MAX_KEPT:
+            kept -= self._sessions.pop(next(iter(self._sessions))).kept
         return self._answer(request, name, 201)
 
     def _deal(self, deal: int | str) -> int | str:
@@ -227,7 +257,8 @@ class Application:
             return JSONResponse({"agent": agent, "move": None, "words": words, "alternatives": []})
         # 2. The value of each move to a new position, the best first; of equals the agent's move.
         values = await _think(advice.values, game)
-        names = {each.text: move_words(game, each) for each in advice.new_moves(game, past)}
+        new = await _think(advice.new_moves, game, past)
+        names = {each.text: move_words(game, each) for each in new}
         alternatives = [
             {"move": text, "words": names[text], "value": round(value, 4)}
             for text, value in values.items()
@@ -289,20 +320,42 @@ def _refuse(request: Request, error: Exception) -> Response:
     return JSONResponse({"error": str(error)}, 400)
 
 
-def _for_hosts(hosts: Sequence[str]) -> Callable[..., Any]:
-    """Middleware that refuses requests for other hosts, with the remedy."""
-    known = [host.lower() for host in hosts]
+def _left(request: Request, error: Exception) -> Response:
+    """The answer for a browser that has gone: one line says so, where uvicorn logs a traceback."""
+    print("four_seasons_env: an upload broke off", file=sys.stderr, flush=True)
+    return Response(status_code=400)
 
-    # DNS rebinding: a page of evil.example may make its name point at 127.0.0.1. The browser then
-    # takes this server for that page's own, but still sends the name, as the host.
-    async def dispatch(request: Request, answer: Callable[..., Any]) -> Response:
-        given = request.headers.get("host", "")  # such as localhost:8752 or [::1]:8752
+
+class Guard:
+    """Middleware around all of an application: refuses other hosts, and adds `HEADERS` to answers.
+
+    Args:
+        app: the application.
+        hosts: the names that it answers to; "*" for any.
+    """
+
+    def __init__(self, app: ASGIApp, hosts: Sequence[str]) -> None:
+        self._app, self._hosts = app, {host.lower() for host in hosts}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request."""
+
+        async def send_safely(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                MutableHeaders(scope=message).update(HEADERS)
+            await send(message)
+
+        answer = self._refusal(Headers(scope=scope)) if scope["type"] == "http" else None
+        await (answer or self._app)(scope, receive, send_safely)
+
+    def _refusal(self, headers: Headers) -> Response | None:
+        """The answer for a host with another name, with the remedy."""
+        # DNS rebinding: a page of evil.example may make its name point at 127.0.0.1. The browser
+        # then takes this server for that page's own, but still sends the name, as the host.
+        given = headers.get("host", "")  # such as localhost:8752 or [::1]:8752
         parsed = re.fullmatch(r"(\[[0-9A-Fa-f:.]+\]|[\w.-]+)(:\d+)?", given)
-        if "*" in known or (parsed and parsed[1].lower() in known):
-            response: Response = await answer(request)
-            # Browsers ask for every file again: after an upgrade an old script would not work.
-            response.headers["cache-control"] = "no-cache"
-            return response
+        if "*" in self._hosts or (parsed and parsed[1].lower() in self._hosts):
+            return None
         name = parsed[1] if parsed else given[:80]
         error = (
             f"this server does not answer to the name {name!r}: if the name is yours, start it "
@@ -311,15 +364,13 @@ def _for_hosts(hosts: Sequence[str]) -> Callable[..., Any]:
         )
         return JSONResponse({"error": error}, 400)
 
-    return dispatch
-
 
 def make_app(
     hosts: Sequence[str] = LOOPBACK,
     save: Save | None = None,
     start: tuple[Rules, int | str | None] = (RULES["four-seasons"], None),
     agent: str = "",
-) -> Starlette:
+) -> ASGIApp:
     """The application.
 
     Args:
@@ -329,8 +380,11 @@ def make_app(
         start: the rule set and the deal to open first: a number, a deck's text, or None for any.
         agent: name of another agent that gives hints, such as "my_module:MyAgent".
     """
-    return Starlette(
+    app = Starlette(
         routes=Application(save, start, agent).routes(),
-        middleware=[Middleware(BaseHTTPMiddleware, dispatch=_for_hosts(hosts))],
-        exception_handlers=dict.fromkeys((ValueError, RuntimeError, HTTPException), _refuse),
+        exception_handlers={
+            **dict.fromkeys((ValueError, RuntimeError, HTTPException), _refuse),
+            ClientDisconnect: _left,
+        },
     )
+    return Guard(app, hosts)

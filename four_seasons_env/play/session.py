@@ -20,6 +20,9 @@ from four_seasons_env.schemas import Count
 Save = Callable[["Session"], None]
 """A function that is called with a session whose game has ended, and writes its record."""
 
+MAX_MOVES = 5_000
+"""Moves of a game, so that a server replays it in a second or two."""
+
 
 @dataclass(frozen=True)
 class Step:
@@ -46,6 +49,11 @@ class History:
     """How many moves that had turned a card were taken back."""
 
 
+def _check_length(moves: int) -> None:
+    if moves > MAX_MOVES:
+        raise ValueError(f"a game must have at most {MAX_MOVES:,} moves: undo some, or start anew")
+
+
 class Session:
     """A game that a person plays.
 
@@ -66,8 +74,8 @@ class Session:
             reason.
 
     Raises:
-        ValueError: for unknown rules, a bad deal, moves that are not legal, or times that do not
-            fit the moves.
+        ValueError: for unknown rules, a bad deal, more than `MAX_MOVES`, moves that are not legal,
+            or times that do not fit the moves.
     """
 
     def __init__(
@@ -90,13 +98,19 @@ class Session:
         self._save: Save | None = None  # while `moves` are played, which have been saved
         self._saved: set[tuple[Move, ...]] = set()  # all moves of each game that has ended
         self._undone: list[Step] = []
+        _check_length(len(moves))
         check_times(history.times, len(moves))
-        times = history.times or [None] * len(moves)
+        times, by_agent = history.times or [None] * len(moves), {*history.by_agent}
         for i, (text, seconds) in enumerate(zip(moves, times, strict=True)):
             move = find_move(self.game.rules, text)
-            self._play(Step(self.game, move, seconds, i in history.by_agent))
+            self._play(Step(self.game, move, seconds, i in by_agent))
         self._save = save
         self._started = time.monotonic() - (self.seconds_of_last_move or 0)
+
+    @property
+    def kept(self) -> int:
+        """The number of moves in memory: those played, and those that Redo would play."""
+        return len(self.steps) + len(self._undone)
 
     @property
     def history(self) -> History:
@@ -145,8 +159,9 @@ class Session:
 
         Raises:
             IllegalMove: if the rules do not allow it, with the reason.
-            ValueError: if the rule set has no such move.
+            ValueError: if the rule set has no such move, or after `MAX_MOVES`.
         """
+        _check_length(len(self.steps) + 1)
         seconds = time.monotonic() - self._started
         self._play(Step(self.game, find_move(self.game.rules, move), seconds, by_agent))
         self._undone.clear()

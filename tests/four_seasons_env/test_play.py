@@ -1,5 +1,6 @@
 """The game in the hands of people: sessions, the server, the page in a browser."""
 
+import asyncio
 import functools
 import itertools
 import json
@@ -234,6 +235,58 @@ def test_wrong_requests_are_refused(client, path, body, reason):
     assert client.get(game).json()["places"] == view["places"]
 
 
+def test_requests_have_limits(client, monkeypatch):
+    _, game = new_game(client)
+    headers = {"content-type": "application/json"}
+    for moves, reason in (
+        (["deal"] * 5_001, "5,000 moves"),
+        (["x" * 100] * 10_000, "1,000,000 bytes"),
+    ):
+        content = json.dumps({"moves": moves})
+        answer = client.post("/api/sessions", content=content, headers=headers)
+        assert answer.status_code == (400 if "moves" in reason else 413)
+        assert f"must have at most {reason}" in answer.json()["error"]
+    monkeypatch.setattr("four_seasons_env.play.session.MAX_MOVES", 2)
+    status = [client.post(f"{game}/move", json={"move": "deal"}).status_code for _ in range(3)]
+    assert status == [200, 200, 400]
+    assert client.get(game).json()["moves"] == ["deal"] * 2
+
+
+def test_long_work_leaves_the_event_loop(client, monkeypatch):
+    """Or the server would answer nobody until it is done."""
+    from four_seasons_env.play import advice, server
+
+    def beside(work):
+        def checked(*args, **how):
+            with pytest.raises(RuntimeError):
+                asyncio.get_running_loop()
+            return work(*args, **how)
+
+        return checked
+
+    monkeypatch.setattr(server, "Session", beside(Session))
+    for name in ("choose", "new_moves", "values", "verdict", "chance", "advisers"):
+        monkeypatch.setattr(advice, name, beside(getattr(advice, name)))
+    _, game = new_game(client)
+    for path in ("/hint?agent=heuristic", "/chance", "/verdict"):
+        assert client.get(game + path).status_code == 200
+    assert client.get("/api/advisers").status_code == 200
+
+
+def test_every_answer_is_guarded(client, monkeypatch):
+    client = type(client)(client.app, raise_server_exceptions=False)
+    monkeypatch.setattr("four_seasons_env.play.server.get_rules", lambda name: {}[name])
+    requests = [("/", "localhost", 200), ("/page/main.js", "localhost", 200), ("/", "evil", 400)]
+    requests += [("/no", "localhost", 404), ("/api/advisers", "localhost", 500)]
+    for path, host, status in requests:
+        answer = client.get(path, headers={"host": host})
+        assert answer.status_code == status
+        assert answer.headers["x-frame-options"] == "DENY"
+        assert answer.headers["x-content-type-options"] == "nosniff"
+        assert "unsafe" not in answer.headers["content-security-policy"]
+        assert "default-src 'none'" in answer.headers["content-security-policy"]
+
+
 @pytest.mark.parametrize(
     ("path", "host", "status", "words"),
     [
@@ -324,6 +377,16 @@ def test_a_server_keeps_newest_games(client, monkeypatch):
     monkeypatch.setattr("four_seasons_env.play.server.MAX_GAMES", 2)
     status = [client.get(path).status_code for _, path in [new_game(client) for _ in range(3)]]
     assert status == [404, 200, 200]
+
+
+def test_a_server_keeps_a_number_of_moves(client, monkeypatch):
+    monkeypatch.setattr("four_seasons_env.play.server.MAX_KEPT", 3)
+    games = []
+    for _ in range(3):
+        games.append(new_game(client)[1])
+        for change in ("move", "move", "undo"):
+            client.post(f"{games[-1]}/{change}", json={"move": "deal"}).raise_for_status()
+    assert [client.get(path).status_code for path in games] == [404, 200, 200]
 
 
 @pytest.mark.parametrize(("rules", "agent"), [("czarina", "greedy"), ("simplicity", "random")])
