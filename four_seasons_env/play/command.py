@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import contextlib
 import errno
 import ipaddress
 import socket
@@ -22,7 +21,6 @@ from four_seasons_env.rules import Rules, get_rules
 
 _ANY = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}
 """Addresses that mean all of this machine, and instead of each one that all browsers can open."""
-
 
 _REFUSED_PORTS = frozenset([
     1, 7, 9, 11, 13, 15, 17, 19, 20, 21, 22, 23, 25, 37, 42, 43, 53, 69, 77, 79, 87, 95, 101, 102,
@@ -85,10 +83,11 @@ def _serve(
 
     Raises:
         ValueError: for an address that cannot be used.
+        KeyboardInterrupt: after Ctrl-C.
     """
     import uvicorn
 
-    from four_seasons_env.play.server import LOOPBACK, compile_ahead, make_app
+    from four_seasons_env.play.server import LOOPBACK, make_app, under_way
 
     # 1. Listen, before the browser asks; a port that is taken has a remedy.
     host, port = options.host, options.port
@@ -115,14 +114,32 @@ def _serve(
                 "--host 127.0.0.1 keeps it to this machine",
                 file=sys.stderr,
             )
-        threading.Thread(target=compile_ahead, daemon=True).start()
         if not options.no_browser:
             # in a thread: a browser in the terminal would keep the server from its answer
             threading.Thread(target=webbrowser.open, args=(url,), daemon=True).start()
         # 3. Serve, under these names only.
         hosts = ["*"] if bound in _ANY else [*LOOPBACK, name, *options.allow_host]
         config = uvicorn.Config(make_app(hosts, save, start, options.agent), log_level="warning")
-        uvicorn.Server(config).run(sockets=[listener])
+        server, ended = uvicorn.Server(config), threading.Event()
+
+        def serve() -> None:
+            try:
+                server.run([listener])
+            finally:
+                ended.set()
+
+        # The main thread only waits, so that it hears Ctrl-C. The others are daemons, as are the
+        # threads that they start: the process ends though an agent thinks.
+        threading.Thread(target=serve, daemon=True).start()
+        try:
+            while not ended.wait(1):  # Windows hears Ctrl-C only between two waits
+                pass
+        finally:
+            server.should_exit = True
+            if not ended.wait(0.3):
+                awaited = " and ".join(dict.fromkeys(under_way)) or "a browser"
+                print(f"waiting for {awaited}, at most a second", flush=True)
+                ended.wait(0.7)
 
 
 def main(argv: Sequence[str] | None = None) -> None:
@@ -151,5 +168,4 @@ def main(argv: Sequence[str] | None = None) -> None:
     if options.agent:
         make_agent(options.agent, rules)  # refuses a wrong name
     save = recorder(options.record, options.player)
-    with contextlib.suppress(KeyboardInterrupt):
-        _serve((rules, deck or deal), options, save)
+    _serve((rules, deck or deal), options, save)

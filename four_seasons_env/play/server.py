@@ -26,16 +26,15 @@ import re
 import secrets
 import sys
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
-from threading import Lock
 from typing import Any, TypeVar
 
 import msgspec
-from anyio import CapacityLimiter
+from anyio import CapacityLimiter, create_task_group
 from anyio.to_thread import run_sync
 from starlette.applications import Starlette
-from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
@@ -44,6 +43,7 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from four_seasons_env.game import Game
 from four_seasons_env.play import advice
 from four_seasons_env.play.session import History, Save, Session, session_view
 from four_seasons_env.play.words import did_words, move_words, why_not
@@ -80,10 +80,21 @@ HEADERS = {
 }
 """Headers of every answer."""
 
-_thinking = Lock()
-"""Held while an agent thinks: agents write into buffers that all requests share."""
-_replaying = CapacityLimiter(1)
-"""One game is replayed at a time: those that wait hold no thread, as files are read in threads."""
+_thinking, _replaying = CapacityLimiter(1), CapacityLimiter(1)
+"""One agent thinks at a time, because agents write into buffers that all requests share, and one
+game is replayed. Requests that wait hold none of the threads that read files."""
+
+under_way: list[str] = []
+"""What requests wait for at present, in words."""
+
+
+@contextmanager
+def _waiting_for(what: str) -> Iterator[None]:
+    under_way.append(what)
+    try:
+        yield
+    finally:
+        under_way.remove(what)
 
 
 class NewGame(msgspec.Struct):
@@ -118,10 +129,11 @@ async def _body(request: Request, form: type[Body]) -> Body:
     if request.headers.get("content-type", "").partition(";")[0] != "application/json":
         raise ValueError("the content type must be application/json")
     body = bytearray()
-    async for part in request.stream():
-        body += part
-        if len(body) > MAX_BODY:
-            raise HTTPException(413, f"a request must have at most {MAX_BODY:,} bytes")
+    with _waiting_for("an upload"):
+        async for part in request.stream():
+            body += part
+            if len(body) > MAX_BODY:
+                raise HTTPException(413, f"a request must have at most {MAX_BODY:,} bytes")
     try:
         return msgspec.json.decode(body or b"{}", type=form)
     except (ValueError, RecursionError) as error:
@@ -197,7 +209,8 @@ class Application:
         """Start a game."""
         body = await _body(request, NewGame)
         start = functools.partial(Session, body.rules, self._deal(body.deal), save=self._save)
-        session = await run_sync(start, body.moves, body.history, limiter=_replaying)
+        with _waiting_for("a long game"):
+            session = await run_sync(start, body.moves, body.history, limiter=_replaying)
         name = secrets.token_urlsafe(12)  # nobody can guess it, so nobody plays in another's game
         self._sessions[name] = session
         kept = sum(each.kept for each in self._sessions.values())
@@ -288,27 +301,43 @@ class Application:
         return JSONResponse({"verdict": verdict})
 
 
-def _advise(ask: Callable[..., Any], *args: Any, **how: Any) -> Any:
-    """Ask an adviser after those who have asked before."""
-    with _thinking:
-        return ask(*args, **how)
+async def _in_turn(ask: Callable[..., Any], *args: Any, **how: Any) -> Any:
+    """Ask an adviser in another thread, after those who have asked before."""
+    call = functools.partial(ask, *args, **how)
+    # A server that ends does not wait for the thread.
+    return await run_sync(call, limiter=_thinking, abandon_on_cancel=True)
 
 
 async def _think(ask: Callable[..., Any], *args: Any, **how: Any) -> Any:
-    """Ask an adviser in another thread, so that the server can answer other requests."""
-    return await run_in_threadpool(_advise, ask, *args, **how)
+    """Ask an adviser for a request, while the server can answer others."""
+    with _waiting_for("advice"):
+        return await _in_turn(ask, *args, **how)
 
 
-def compile_ahead() -> None:
-    """Compile what the page needs, once on a machine, before somebody waits for it."""
-    # The compiled code is the same for all rule sets, so any game will do.
+def _first_view() -> Game:
     session = Session("four-seasons", 0)
     session.finish()
     session_view(session)
-    for agent in _advise(advice.advisers, session.game.rules)[:1]:
-        _advise(advice.choose, agent, session.game)
-        _advise(advice.values, session.game)
-    _advise(advice.verdict, session.game)
+    return session.game
+
+
+async def compile_ahead() -> None:
+    """Compile what the page needs, once on a machine, before somebody waits for it."""
+    # The compiled code is the same for all rule sets, so any game will do.
+    game = await run_sync(_first_view, abandon_on_cancel=True)
+    for agent in (await _in_turn(advice.advisers, game.rules))[:1]:
+        await _in_turn(advice.choose, agent, game)
+        await _in_turn(advice.values, game)
+    await _in_turn(advice.verdict, game)
+
+
+@asynccontextmanager
+async def _compiling(app: Starlette) -> AsyncIterator[None]:
+    """`compile_ahead` while the application runs."""
+    async with create_task_group() as tasks:
+        tasks.start_soon(compile_ahead)
+        yield
+        tasks.cancel_scope.cancel()
 
 
 def _refuse(request: Request, error: Exception) -> Response:
@@ -386,5 +415,6 @@ def make_app(
             **dict.fromkeys((ValueError, RuntimeError, HTTPException), _refuse),
             ClientDisconnect: _left,
         },
+        lifespan=_compiling,
     )
     return Guard(app, hosts)

@@ -8,12 +8,14 @@ import os
 import random
 import re
 import shutil
+import signal
 import socket
 import subprocess
 import sys
 import time
 from pathlib import Path
-from urllib.parse import urlencode
+from urllib.parse import urlencode, urlsplit
+from urllib.request import Request, urlopen
 
 import pytest
 
@@ -28,6 +30,7 @@ from four_seasons_env.rules import RULES, get_rules
 from four_seasons_env.solver import solve
 from tests.helpers import (
     REPRESENTATIVES,
+    ROOT,
     biased_choice,
     canonical,
     numbered_deck,
@@ -36,7 +39,9 @@ from tests.helpers import (
 )
 
 DECK = " ".join(numbered_deck(17))
-SPY, FAULTY, COUNTING = (f"{__name__}:{name}" for name in ("Spy", "Faulty", "Counting"))
+SIGNALS = {signal.SIGINT: 130, signal.SIGTERM: 143}
+OWN = ("Spy", "Faulty", "Counting", "Sleeping")
+SPY, FAULTY, COUNTING, SLEEPING = (f"{__name__}:{name}" for name in OWN)
 START = {"rules": "four-seasons", "deal": None, "known": list(RULES)}
 CARD = re.compile(r"\b[A2-9TJQK][CSHD]\b")
 needs_play = functools.partial(pytest.importorskip, reason="needs the extra 'play'")
@@ -320,6 +325,13 @@ def test_agents_and_the_solver_advise(client):
     assert client.get(f"{path}/verdict").json() == {"verdict": "won"}
 
 
+class Sleeping:
+    """An own agent that never answers."""
+
+    def act(self, games, masks, rng):
+        time.sleep(1000)
+
+
 class Faulty:
     """An own agent that cannot play one rule set, and answers with its option."""
 
@@ -411,6 +423,25 @@ def test_advice_leads_to_new_positions(client, rules, agent):
 # --- the command ----------------------------------------------------------------------------------
 
 
+def hear_ctrl_c() -> None:
+    """Although a shell started the tests in the background."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
+def start(*flags: str, errors: int | None = None, **environment: str):
+    """A server, and its address."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "four_seasons_env", "play", "--port", "0", *flags],
+        cwd=ROOT,
+        env=os.environ | environment,
+        stdout=subprocess.PIPE,
+        stderr=errors,
+        text=True,
+        preexec_fn=hear_ctrl_c if os.name == "posix" else None,  # noqa: PLW1509
+    )
+    return process, re.search(r"http://[^/]+/", process.stdout.readline())[0]
+
+
 @pytest.fixture(scope="module")
 def server(tmp_path_factory):
     """The address of a server, after its browser has asked for the start; it cannot save games."""
@@ -419,19 +450,65 @@ def server(tmp_path_factory):
         pytest.skip("this machine has no device on which every write fails")
     visit = "import sys, urllib.request as r; r.urlretrieve(sys.argv[1] + 'api/start', sys.argv[2])"
     answer = tmp_path_factory.mktemp("browser") / "start.json"
-    command = [sys.executable, "-m", "four_seasons_env", "play", "--port", "0"]
-    command += ["--deck", DECK.replace("T", "10").replace("S", "♠").replace(" ", ", ")]
-    command += ["--record", "/dev/full"]
-    environment = os.environ | {"BROWSER": f'{sys.executable} -c "{visit}" %s {answer}'}
-    process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True)
-    url = re.search(r"http://[^/]+/", process.stdout.readline())[0]
+    deck = DECK.replace("T", "10").replace("S", "♠").replace(" ", ", ")
+    browser = f'{sys.executable} -c "{visit}" %s {answer}'
+    process, url = start("--deck", deck, "--record", "/dev/full", BROWSER=browser)
     started = time.monotonic()
     while not (answer.exists() and answer.read_text()) and time.monotonic() < started + 60:
         time.sleep(0.1)
     assert json.loads(answer.read_text()) == START | {"deal": "deck"}
     yield url
     process.terminate()
-    process.wait(timeout=60)  # it may be compiling
+    process.wait(timeout=60)
+
+
+def send(url: str, *lines: str) -> socket.socket:
+    """A connection in which a request has been sent, or a part of one."""
+    connection = socket.create_connection(urlsplit(url).netloc.split(":"))
+    connection.sendall("\r\n".join([*lines, "host: localhost", "", ""]).encode())
+    return connection
+
+
+UPLOAD = ("POST /api/sessions HTTP/1.1", "content-type: application/json", "content-length: 9")
+LEAVES = 9
+"""Seconds until a server has ended: 3, but the machine may have other work."""
+ENDS = [pytest.param(number, status, id=number.name) for number, status in SIGNALS.items()]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("number", "status"), ENDS)
+def test_a_busy_server_serves_files_and_ends(number, status):
+    needs_play("uvicorn")
+    process, url = start("--no-browser", "--agent", SLEEPING, errors=subprocess.PIPE)
+    send(url, *UPLOAD).close()
+    made = urlopen(Request(f"{url}api/sessions", b"{}", {"content-type": "application/json"}))
+    hint = f"GET /api/sessions/{json.load(made)['id']}/hint?agent={SLEEPING} HTTP/1.1"
+    waiting = [send(url, hint) for _ in range(60)]  # more than there are threads
+    assert b"import" in urlopen(f"{url}page/main.js", timeout=60).read()
+    waiting.append(send(url, *UPLOAD))
+    time.sleep(0.5)
+    started = time.monotonic()
+    process.send_signal(number)
+    printed, errors = process.communicate(timeout=60)
+    assert time.monotonic() < started + LEAVES
+    assert printed == "waiting for advice and an upload, at most a second\n"
+    assert errors == "four_seasons_env: an upload broke off\nstopped\n"
+    assert process.returncode == status
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("number", "status"), ENDS)
+def test_a_server_that_compiles_ends(number, status, tmp_path):
+    needs_play("uvicorn")
+    cold = {"NUMBA_CACHE_DIR": str(tmp_path)}
+    process, _ = start("--no-browser", errors=subprocess.PIPE, **cold)
+    while not list(tmp_path.rglob("*.nbi")):
+        time.sleep(0.1)
+    started = time.monotonic()
+    process.send_signal(number)
+    assert process.communicate(timeout=60) == ("", "stopped\n")
+    assert time.monotonic() < started + LEAVES
+    assert process.returncode == status
 
 
 @pytest.mark.parametrize(
@@ -471,7 +548,6 @@ def test_the_printed_address_opens(host, name, capsys, monkeypatch):
     if ":" in host and not socket.has_dualstack_ipv6():
         pytest.skip("this machine has no IPv6")
     monkeypatch.setattr("uvicorn.Server.run", lambda *_, **__: None)
-    monkeypatch.setattr("four_seasons_env.play.server.compile_ahead", lambda: None)
     main(["play", "--no-browser", "--port", "0", "--host", host])
     printed, warning = capsys.readouterr()
     assert f" http://{name}:" in printed
