@@ -1,18 +1,13 @@
-"""Structure of the source: imports run one way, long code is explained, memory has an owner."""
+"""Structure of the source: imports run one way, and memory has an owner."""
 
 import ast
-import functools
-import io
 import re
-import tokenize
 from collections.abc import Iterator
 from graphlib import TopologicalSorter
-from pathlib import Path
-from typing import NamedTuple
 
 import pytest
 
-from tests.helpers import FILES, FOLDERS, ROOT
+from tests.helpers import FILES, ROOT
 
 
 def imported(nodes: Iterator[ast.AST]) -> set[str]:
@@ -88,78 +83,6 @@ def test_imports_run_downwards(package: str) -> None:
         if found[other] != part and places.get(found[other], -1) >= places.get(part, len(places))
     }
     assert not wrong
-
-
-MAX_CODE = {
-    "four_seasons_env": 8_250,
-    "agents": 3_240,
-    "experiments": 2_810,
-    "docs": 810,
-    "tests": 8_500,
-}
-"""Lines of code of each folder: less by structure, not by squeezing. Explanations do not count."""
-MIN_COMMENTS, MIN_EXAMPLES = 750, 60
-"""Lines of comments, and of examples in docstrings, in all of `FOLDERS`."""
-MAX_SILENT = 25
-"""Lines of code of a function without a comment."""
-
-
-class Weight(NamedTuple):
-    """What a file weighs, in lines, and its long functions without a comment."""
-
-    code: int
-    comments: int
-    examples: int
-    silent: list[str]
-
-
-def weigh(path: Path) -> Weight:
-    text = path.read_text()
-    lines, tree = text.splitlines(), ast.parse(text)
-    filled = {number for number, line in enumerate(lines, 1) if line.strip()}
-    # 1. Docstrings, also those of fields, are statements that are only a text.
-    docs: set[int] = set()
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Expr) and isinstance(getattr(node.value, "value", None), str):
-            docs |= {*range(node.lineno, (node.end_lineno or 0) + 1)}
-    examples = sum(lines[number - 1].lstrip().startswith((">>>", "...")) for number in docs)
-    # 2. Comments, with a line of their own or at the end of one.
-    tokens = tokenize.generate_tokens(io.StringIO(text).readline)
-    starts = {token.start for token in tokens if token.type == tokenize.COMMENT}
-    comments = {line for line, column in starts if not lines[line - 1][:column].strip()}
-    trailing = {line for line, _ in starts} - comments
-    # 3. Functions whose steps or reasons nobody says.
-    silent = []
-    for node in ast.walk(tree):
-        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-            body = {*range(node.body[0].lineno, (node.end_lineno or 0) + 1)} & filled - docs
-            explained = body & comments or len(body & trailing) > 2
-            if len(body - comments) > MAX_SILENT and not explained:
-                silent.append(f"{path.relative_to(ROOT)}:{node.lineno} {node.name}")
-    code = len(filled - docs - comments)
-    return Weight(code, len(comments), examples, silent)
-
-
-@functools.cache
-def weights(folder: str) -> list[Weight]:
-    """The weights of a folder's files, without those of folders that are linked into it."""
-    paths = sorted((ROOT / folder).rglob("*.py"))
-    return [weigh(path) for path in paths if path.resolve().is_relative_to(ROOT / folder)]
-
-
-@pytest.mark.parametrize("folder", MAX_CODE)
-def test_folders_stay_small(folder: str) -> None:
-    assert sum(each.code for each in weights(folder)) <= MAX_CODE[folder]
-
-
-def test_source_is_explained() -> None:
-    files = [each for folder in FOLDERS for each in weights(folder)]
-    assert sum(each.comments for each in files) >= MIN_COMMENTS
-    assert sum(each.examples for each in files) >= MIN_EXAMPLES
-
-
-def test_long_functions_say_their_steps() -> None:
-    assert not [name for folder in FOLDERS for each in weights(folder) for name in each.silent]
 
 
 MAKES_ARRAY = re.compile(r"np\.(empty|zeros|ones|full|array|concatenate)(_like)?|.*\.copy")
