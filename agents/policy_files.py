@@ -25,12 +25,16 @@ from safetensors.numpy import load as load_tensors
 from safetensors.numpy import save as save_tensors
 
 from four_seasons_env.engine.masks import MASKS
-from four_seasons_env.files import expanded, whole_folder
+from four_seasons_env.files import expanded, naming, refuse_links, write_atomically
 from four_seasons_env.rules import Rules
 from four_seasons_env.schemas import Digest, Positive, one_of, read_json
 
 WEIGHTS_FILE = "model.safetensors"
 CARD_FILE = "model.json"
+_NEXT_CARD = f".{CARD_FILE}.next"
+"""The card of weights that are about to be written; see `write_policy`."""
+FILES = (WEIGHTS_FILE, CARD_FILE, _NEXT_CARD)
+"""Files of a policy."""
 BEST = "best"
 """Folder of the policy that a training run stands for: the best on validation deals."""
 
@@ -70,18 +74,44 @@ class PolicyCard:
 
 
 def save_policy(folder: str | Path, card: PolicyCard, weights: Mapping[str, NDArray[Any]]) -> None:
-    """Write a policy; an existing folder is replaced as a whole.
+    """Write a policy into a new folder, or in place of the policy in it.
 
     Args:
         folder: of the policy.
         card: describes it.
         weights: float32 or float16 arrays by name.
+
+    Raises:
+        FileExistsError: if the folder holds anything else, such as a training run, or weights
+            without a card; hidden files do not count.
+        ValueError: if a file of the policy is a symbolic link.
+    """
+    folder = expanded(folder)
+    refuse_links(folder, [folder / name for name in FILES])
+    has_card = any((folder / name).is_file() for name in (CARD_FILE, _NEXT_CARD))
+    for each in folder.iterdir() if folder.exists() else ():
+        if each.name[0] != "." and not (has_card and each.name in FILES):
+            raise FileExistsError(
+                f"{folder} must be a new folder or that of a policy, not one with {each.name}: "
+                f"choose {folder / 'policy'}"
+            )
+    write_policy(folder, card, weights)
+
+
+def write_policy(folder: Path, card: PolicyCard, weights: Mapping[str, NDArray[Any]]) -> None:
+    """Write a policy into a folder of a training; whatever else is in the folder stays.
+
+    A reader finds the old policy or the new one, whole, even if this is interrupted. The new card
+    waits under another name until the weights that it describes are in place; a card belongs to the
+    weights whose SHA-256 it holds (`_read`).
     """
     data = save_tensors({name: np.ascontiguousarray(each) for name, each in weights.items()})
     card = dataclasses.replace(card, sha256=hashlib.sha256(data).hexdigest())
-    with whole_folder(folder) as new:
-        (new / WEIGHTS_FILE).write_bytes(data)
-        (new / CARD_FILE).write_text(json.dumps(dataclasses.asdict(card), indent=2) + "\n")
+    text = json.dumps(dataclasses.asdict(card), indent=2) + "\n"
+    write_atomically(folder / _NEXT_CARD, text.encode())
+    write_atomically(folder / WEIGHTS_FILE, data)
+    with naming(folder / CARD_FILE):
+        (folder / _NEXT_CARD).replace(folder / CARD_FILE)
 
 
 def load_policy(
@@ -99,14 +129,9 @@ def load_policy(
         FileNotFoundError: if a file is missing.
         PolicyFileError: if a file is damaged, or made for another agent or rule set.
     """
-    folder = _policy_in(folder)
-    card = load_policy_card(folder, agent, rules.name)
     # 1. The weights are those that the card describes, to the last bit.
-    data = (folder / WEIGHTS_FILE).read_bytes()
-    if hashlib.sha256(data).hexdigest() != card.sha256:
-        raise PolicyFileError(
-            f"{folder / WEIGHTS_FILE} is damaged: its SHA-256 is not the one in {CARD_FILE}"
-        )
+    folder = _policy_in(folder)
+    card, data = _read(folder, agent, rules.name)
     try:
         weights = load_tensors(data)
     except (SafetensorError, KeyError) as error:  # KeyError: a type that NumPy does not have
@@ -150,24 +175,41 @@ def load_policy_card(folder: str | Path, agent: str, rules: str) -> PolicyCard:
         FileNotFoundError: if a file is missing.
         PolicyFileError: if the file is not a policy's card.
     """
-    folder = _policy_in(folder)
-    for name in (CARD_FILE, WEIGHTS_FILE):
-        if not (folder / name).is_file():
-            raise FileNotFoundError(
-                f"no weights at {folder}: {name} is missing (train some with "
-                f"`four-seasons train --agent {agent} --rules {shlex.quote(rules)}`)"
-            )
+    return _read(_policy_in(folder), agent, rules)[0]
+
+
+def _read(folder: Path, agent: str, rules: str) -> tuple[PolicyCard, bytes]:
+    """The card and the weights of a policy; for arguments and errors see `load_policy_card`."""
+    card, weights = _read_card(folder / CARD_FILE), folder / WEIGHTS_FILE
+    data = weights.read_bytes() if weights.is_file() else b""
+    digest = hashlib.sha256(data).hexdigest()
+    # If a writer is between two steps, or was interrupted there, the card of the weights is the
+    # next one; unless it has just become the card.
+    for name in ("", _NEXT_CARD, CARD_FILE):
+        described = _read_card(folder / name) if name else card
+        if data and described and described.sha256 == digest:
+            return described, data
+    if not (card and data):
+        raise FileNotFoundError(
+            f"no weights at {folder}: {WEIGHTS_FILE if card else CARD_FILE} is missing (train some "
+            f"with `four-seasons train --agent {agent} --rules {shlex.quote(rules)}`)"
+        )
+    raise PolicyFileError(f"{weights} is damaged: its SHA-256 is not the one in {CARD_FILE}")
+
+
+def _read_card(path: Path) -> PolicyCard | None:
     try:
-        card: PolicyCard = read_json(folder / CARD_FILE, PolicyCard)
+        return read_json(path, PolicyCard)
+    except FileNotFoundError:
+        return None
     except ValueError as error:
         raise PolicyFileError(str(error)) from None
-    return card
 
 
 def _policy_in(folder: str | Path) -> Path:
     """The folder of a policy: of a training run, its best policy."""
     folder = expanded(folder)
-    return folder / BEST if (folder / BEST / CARD_FILE).is_file() else folder
+    return folder / BEST if (folder / BEST / WEIGHTS_FILE).is_file() else folder
 
 
 def rules_fields(rules: Rules) -> dict[str, Any]:

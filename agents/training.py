@@ -34,7 +34,9 @@ if TYPE_CHECKING:
     Arrays = dict[str, NDArray[np.float32]]
 
 S = TypeVar("S", bound="DataclassInstance")
-_STATE = "state.pt"
+
+LOSS = "train/loss"
+"""Name of the loss in the records of an update; it must be finite."""
 
 
 class Learner(abc.ABC):
@@ -207,20 +209,25 @@ class Learner(abc.ABC):
     def restore(self, state: dict[str, Any]) -> None:
         """Continue from a `state`, with the steps and mean weights that were saved with it."""
 
-    def save(self, folder: Path) -> None:
-        """Write everything that learning depends on into the folder of a checkpoint."""
+    def saved(self) -> bytes:
+        """Everything that learning depends on, for `load`."""
         import torch
 
-        state = {"steps": self.steps, "mean": self.average.weights} | self.state()
-        written = io.BytesIO()  # torch's own error on a full disk does not name the reason
-        torch.save(state, written)
-        (folder / _STATE).write_bytes(written.getbuffer())
+        written = io.BytesIO()
+        torch.save({"steps": self.steps, "mean": self.average.weights} | self.state(), written)
+        return written.getvalue()
 
-    def load(self, folder: Path) -> None:
-        """Continue from the folder of a checkpoint, of a run with the same settings and seed."""
+    def load(self, saved: bytes) -> None:
+        """Continue from what was `saved` in a run with the same settings and seed.
+
+        Raises:
+            ValueError: if it has numbers that are out of range.
+        """
         import torch
 
-        state = torch.load(folder / _STATE, weights_only=True, map_location="cpu")
+        state = torch.load(io.BytesIO(saved), weights_only=True, map_location="cpu")
+        if not isinstance(state["steps"], int) or state["steps"] < 0:
+            raise ValueError(f"steps must be a whole number, 0 or more, not {state['steps']!r}")
         self.steps = self.average.steps = state["steps"]
         self.average.weights = state["mean"]
         self.restore(state)

@@ -1,8 +1,9 @@
 """Folders of results, in three parts.
 
 1. Any folder: a command writes into a new or empty folder, or one of its own kind. It reports a
-   wrong folder before it plays or learns, and has it to itself until it ends (`locked`). Results
-   name their origin (`provenance`).
+   wrong folder before it plays or learns, and has it to itself until it ends (`locked`). It writes
+   and deletes files by their exact names; whatever else is in the folder stays. Results name their
+   origin (`provenance`).
 2. Tables as CSV files: names stay text, whole numbers stay whole.
 3. The folder of a training run, whose files are
 
@@ -11,19 +12,22 @@ progress.csv    the learning curve; events.* is the same for TensorBoard
 best/, last/    policies: the best on validation deals, and the latest
 checkpoints/    the last checkpoint, for `--resume`: state.pt has weights, their mean, optimiser,
                 steps and the planner's last games; monitor.json has times, counts of games and the
-                best validation
+                best validation; SHA256SUMS proves both
 done.json       the outcome, written at the end of the run
 """
 
+import contextlib
+import functools
+import hashlib
 import importlib.metadata
 import json
 import os
 import platform
+import re
 import shlex
-import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,7 +36,7 @@ from typing import Any
 import pandas as pd
 
 from four_seasons_env import __version__
-from four_seasons_env.files import whole_folder, write_atomically
+from four_seasons_env.files import naming, refuse_links, write_atomically
 from four_seasons_env.schemas import Amount, Count, Number, Share, read_json
 
 _HOME = Path(__file__).resolve().parents[1]
@@ -50,7 +54,7 @@ _PACKAGES = (
 
 
 @contextmanager
-def locked(out: Path, kind: str) -> Iterator[None]:
+def locked(out: Path, kind: str, writes: Iterable[Path] = ()) -> Iterator[None]:
     """Keep other processes out of a folder for results within a block.
 
     The folder is created if necessary. The system unlocks it when the process ends, even if killed.
@@ -58,22 +62,25 @@ def locked(out: Path, kind: str) -> Iterator[None]:
     Args:
         out: the folder; hidden files in it are ignored.
         kind: kind of the new results, a key of `MARKS`.
+        writes: files in the folder that the block may write or delete.
 
     Raises:
         FileExistsError: if the folder holds something else.
         NotADirectoryError: if it is a file.
+        ValueError: if one of the files, or a folder that it is in, is a symbolic link.
         RuntimeError: if another process has locked it.
     """
     from filelock import FileLock, Timeout
 
     # A folder with hidden files only, such as .DS_Store, looks empty to its owner.
-    is_own = (out / MARKS[kind]).is_file()
-    if not is_own and out.exists() and any(each.name[0] != "." for each in out.iterdir()):
+    mark = out / MARKS[kind]
+    if not mark.is_file() and out.exists() and any(each.name[0] != "." for each in out.iterdir()):
         raise FileExistsError(
             f"{out} is not empty and has no {kind} ({MARKS[kind]}): choose a new folder (--out)"
         )
-    out.mkdir(parents=True, exist_ok=True)
     holder = out / ".holder"  # not in the locked file, which Windows does not let others read
+    refuse_links(out, [out / ".lock", holder, mark, *writes])
+    out.mkdir(parents=True, exist_ok=True)
     try:
         lock = FileLock(out / ".lock").acquire(timeout=0)
     except Timeout:
@@ -86,7 +93,12 @@ def locked(out: Path, kind: str) -> Iterator[None]:
 
 def write_json(path: Path, values: dict[str, Any]) -> None:
     """Write a dictionary as JSON, atomically."""
-    write_atomically(path, (json.dumps(values, indent=2) + "\n").encode())
+    write_atomically(path, as_json(values))
+
+
+def as_json(values: dict[str, Any]) -> bytes:
+    """A dictionary as the content of a JSON file."""
+    return (json.dumps(values, indent=2) + "\n").encode()
 
 
 def provenance() -> dict[str, Any]:
@@ -120,6 +132,12 @@ def _git(*arguments: str) -> str | None:
         return None
     # Names of files are bytes, which may be in no encoding.
     return done.stdout.decode(errors="backslashreplace").strip("\n")
+
+
+@functools.cache
+def _warn(text: str) -> None:
+    """Print a warning, once."""
+    print(text, file=sys.stderr)
 
 
 # --- tables as CSV files ------------------------------------------------------------------------
@@ -167,6 +185,9 @@ def write_csv(path: Path, table: pd.DataFrame) -> None:
 
 RUN, DONE, PROGRESS = "run.json", "done.json", "progress.csv"
 LAST, CHECKPOINTS = "last", "checkpoints"
+STATE, MONITOR, SUMS = "state.pt", "monitor.json", "SHA256SUMS"
+"""Files of a checkpoint: the state of the learner, the progress of the run, and the digests of both
+in the form that `sha256sum --check` reads."""
 STEPS = "time/total_timesteps"
 """Column of the learning curve: moves, decisions or games so far."""
 
@@ -231,30 +252,76 @@ def read_log(folder: Path) -> pd.DataFrame:
     return log
 
 
-@contextmanager
-def new_checkpoint(run: Path) -> Iterator[Path]:
-    """A folder for the next checkpoint.
-
-    The previous checkpoint is deleted after the block, when the new one is complete.
+def write_checkpoint(run: Path, state: bytes, monitor: bytes) -> None:
+    """Write the next checkpoint, then delete those before it.
 
     Args:
         run: folder of the run.
+        state: content of `STATE`.
+        monitor: content of `MONITOR`.
     """
-    # Numbers rise, so the last is the newest, even if a kill has left the one before it.
-    previous = _checkpoints(run)
-    number = int(previous[-1].name) + 1 if previous else 1
-    with whole_folder(run / CHECKPOINTS / f"{number:06d}") as folder:
-        yield folder
-    for each in previous:
-        shutil.rmtree(each)
+    # Numbers rise, so the last that is complete is the newest, whatever a kill has left.
+    before, files = _checkpoints(run), {STATE: state, MONITOR: monitor}
+    number = int(before[-1].name) + 1 if before else 1
+    folder = run / CHECKPOINTS / f"{number:06d}"
+    folder.mkdir(parents=True)
+    for name, data in files.items():
+        with naming(folder / name):
+            (folder / name).write_bytes(data)
+    # The digests come last, because they mark the checkpoint as complete.
+    sums = "".join(_sum_of(name, data) for name, data in files.items())
+    write_atomically(folder / SUMS, sums.encode())
+    for each in before:
+        if not each.is_symlink():
+            _delete_checkpoint(each)
+
+
+def _delete_checkpoint(folder: Path) -> None:
+    """Delete a checkpoint, but not its folder if somebody has put other files into it."""
+    try:
+        for name in (SUMS, STATE, MONITOR):
+            (folder / name).unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            folder.rmdir()
+    except OSError as error:  # as where another program has opened a file
+        _warn(f"{error.filename} cannot be deleted ({error.strerror}); the training goes on")
 
 
 def last_checkpoint(run: Path) -> Path | None:
     """The folder of a run's last checkpoint; None before the first."""
-    complete = _checkpoints(run)
-    return complete[-1] if complete else None
+    found = [each for each in _checkpoints(run) if not each.is_symlink()]
+    # If only digests are missing, somebody has lost them: `read_state` names them. To start the run
+    # again would write over its policies.
+    for last in (SUMS, MONITOR):
+        if complete := [each for each in found if (each / last).is_file()]:
+            return complete[-1]
+    return None
+
+
+def read_state(checkpoint: Path) -> bytes:
+    """The content of `STATE` in the folder of a checkpoint, whose files are as they were written.
+
+    Raises:
+        FileNotFoundError: if a file is missing.
+        ValueError: naming the first file that differs from its digest.
+    """
+    files = {name: (checkpoint / name).read_bytes() for name in (STATE, MONITOR)}
+    sums = (checkpoint / SUMS).read_bytes().splitlines(keepends=True)
+    for name, data in files.items():
+        if _sum_of(name, data).encode() not in sums:
+            raise ValueError(
+                f"{checkpoint / name} is damaged, because its SHA-256 is not the one in {SUMS}: "
+                "start a new run (--out)"
+            )
+    return files[STATE]
+
+
+def _sum_of(name: str, data: bytes) -> str:
+    """The line of a file in `SUMS`."""
+    return f"{hashlib.sha256(data).hexdigest()}  {name}\n"
 
 
 def _checkpoints(run: Path) -> list[Path]:
-    """The complete checkpoints of a run, the oldest first; several only after a kill."""
-    return sorted((run / CHECKPOINTS).glob("[0-9]*"))
+    """The checkpoints of a run, the oldest first; several, complete or not, only after a kill."""
+    found = [each for each in (run / CHECKPOINTS).glob("*") if re.fullmatch("[0-9]{6,}", each.name)]
+    return sorted(found, key=lambda each: int(each.name))

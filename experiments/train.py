@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from four_seasons_env.agents import training
 from four_seasons_env.agents.names import make_player
-from four_seasons_env.agents.policy_files import BEST, PolicyCard, save_policy
+from four_seasons_env.agents.policy_files import BEST, FILES, PolicyCard, write_policy
 from four_seasons_env.engine.deals import TRAIN_FROM, VALIDATION
 from four_seasons_env.experiments import folders
 from four_seasons_env.experiments.command_line import Run, check_stored_seed, command, progress_bar
@@ -34,9 +34,6 @@ Weights = dict[str, NDArray[np.float32]]
 
 CHECKPOINT_SECONDS = 60.0
 """Seconds of learning between two checkpoints."""
-
-_MONITOR = "monitor.json"
-"""File of a checkpoint: the `Progress` of the run, beside the learner's own files."""
 
 
 @dataclass
@@ -95,7 +92,9 @@ def train(run: Train) -> None:
     settings = _read_settings(run, kind, rules, stored)
     if run.minutes is None and run.core_minutes is None:
         run = replace(run, steps=run.steps or kind.run_steps)
-    with folders.locked(run.out, "training"):
+    own = [run.out / each for each in (folders.DONE, folders.PROGRESS, folders.CHECKPOINTS)]
+    own += [run.out / policy / file for policy in (BEST, folders.LAST) for file in FILES]
+    with folders.locked(run.out, "training", own):
         # 2. A folder holds one run.
         if (run.out / folders.RUN).is_file() and not run.resume:
             raise FileExistsError(
@@ -209,11 +208,11 @@ def validate(
     result = folders.Validation(f"{deals[0]}-{deals[-1]}", won, cards_up, steps)
     card.training["validation"] = asdict(result)
     # 3. This choice flatters its result: a comparison should play other deals.
-    save_policy(run.out / folders.LAST, card, weights)
+    write_policy(run.out / folders.LAST, card, weights)
     best = progress.best
     if best is None or (won, cards_up) > (best.won, best.cards_up):
         best = progress.best = result
-        save_policy(run.out / BEST, card, weights)
+        write_policy(run.out / BEST, card, weights)
     # 4. The result.
     curve.add({"validation/win_rate": won, "validation/cards_up": cards_up})
     curve.log(steps, progress)
@@ -227,16 +226,15 @@ def validate(
 
 def save(out: Path, learner: training.Learner, progress: Progress) -> None:
     """Write a checkpoint for `--resume`: the learner's state and the run's progress."""
-    with folders.new_checkpoint(out) as folder:
-        learner.save(folder)
-        folders.write_json(folder / _MONITOR, asdict(progress))
+    folders.write_checkpoint(out, learner.saved(), folders.as_json(asdict(progress)))
 
 
 def _first_progress(run: Train, learner: training.Learner) -> Progress:
     """Restore a learner and the progress of its run from the last checkpoint, if there is one.
 
     Raises:
-        ValueError: if the checkpoint is damaged.
+        ValueError: if the checkpoint is damaged, or its state does not fit the learner.
+        FileNotFoundError: if a file of it is missing.
     """
     checkpoint = folders.last_checkpoint(run.out)
     if checkpoint is None:
@@ -245,14 +243,16 @@ def _first_progress(run: Train, learner: training.Learner) -> Progress:
         if run.warm_start:
             learner.warm_start(run.warm_start)
         return Progress()
+    state = folders.read_state(checkpoint)
+    progress = read_json(checkpoint / folders.MONITOR, Progress)
     try:
-        learner.load(checkpoint)
-        return read_json(checkpoint / _MONITOR, Progress)
-    except Exception as error:  # a damaged archive can raise anything
+        learner.load(state)
+    except Exception as error:  # libraries refuse a state in many ways
         raise ValueError(
-            f"{checkpoint} cannot be resumed from ({type(error).__name__}: {error}): if "
-            "it is damaged, or of another version, start a new run (--out)"
-        ) from None
+            f"{checkpoint} cannot be resumed from ({type(error).__name__}: {error}): start a new "
+            "run (--out)"
+        ) from error
+    return progress
 
 
 def _load(

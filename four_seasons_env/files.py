@@ -1,10 +1,15 @@
-"""Files and folders that are written whole: to a temporary name first, then renamed."""
+"""Files that are written whole: to a temporary name first, then renamed.
+
+The project deletes only files that it has written, by their exact names, and it deletes no folder
+that holds anything. It writes results into folders of their own, never through a symbolic link that
+somebody put there (`refuse_links`).
+"""
 
 from __future__ import annotations
 
 import os
-import shutil
-from collections.abc import Iterator
+import secrets
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -26,50 +31,52 @@ def write_atomically(path: str | Path, data: bytes) -> None:
         OSError: naming ``path``, if it cannot be written; the old content stays.
     """
     target = expanded(path).resolve()
-    # In the same folder, because a file can only be renamed within a file system.
-    temporary = target.with_name(f".{target.name}.{os.getpid()}")
-    try:
+    # In the same folder, because a file can only be renamed within a file system; of a name that
+    # nobody else has.
+    temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
+    with naming(path):
         target.parent.mkdir(parents=True, exist_ok=True)
-        temporary.write_bytes(data)
-        temporary.replace(target)
-    except OSError as error:
-        raise _named(error, path) from None
-    finally:
-        if temporary.exists():
-            temporary.unlink()
+        file = temporary.open("xb")
+        try:
+            with file:
+                file.write(data)
+            temporary.replace(target)
+        finally:
+            temporary.unlink(missing_ok=True)
 
 
 @contextmanager
-def whole_folder(path: str | Path) -> Iterator[Path]:
-    """A temporary folder to write into, which is renamed to ``path`` at the end of the block.
+def naming(path: str | Path) -> Iterator[None]:
+    """Let an error of the operating system in a block name this file, not a temporary one."""
+    try:
+        yield
+    except OSError as error:
+        raise OSError(error.errno, error.strerror or str(error), str(path)) from None
 
-    An existing folder of that name is replaced. After an error it is unchanged. A symbolic link
-    stays; the folder that it points to is replaced.
+
+def refuse_links(folder: Path, paths: Iterable[Path]) -> None:
+    """Refuse to write through symbolic links: folders of results are sent to others, and come back.
+
+    Args:
+        folder: where the results belong; it may be a link itself.
+        paths: files in it that are about to be written, or deleted. They need not exist.
 
     Raises:
-        OSError: naming ``path``, if it cannot be written.
+        ValueError: naming the first link among the files and their folders.
     """
-    target = expanded(path).resolve()
-    temporary = target.with_name(f".{target.name}.new")
-    shutil.rmtree(temporary, ignore_errors=True)  # of an interrupted process
-    try:
-        temporary.mkdir(parents=True)
-        yield temporary
-        # No system renames a folder onto one with files: for a moment there is none.
-        if target.exists():
-            shutil.rmtree(target)
-        temporary.rename(target)
-    except OSError as error:
-        raise _named(error, path) from None
-    finally:
-        shutil.rmtree(temporary, ignore_errors=True)
+    safe = {folder}
+    for path in paths:
+        place = path
+        while place not in safe:
+            if place.is_symlink():
+                raise ValueError(
+                    f"{place} must be a part of {folder}, not a symbolic link: remove the link, or "
+                    "choose a new folder"
+                )
+            safe.add(place)
+            place = place.parent
 
 
 def file_name(rules: str) -> str:
     """A rule set's name in the form of file names: `pysolfc_czarina`, `czarina__piles-4`."""
     return rules.replace("(", "__").translate(str.maketrans("/,=", "__-", ")"))
-
-
-def _named(error: OSError, path: str | Path) -> OSError:
-    """The error, with the name of the target file instead of the temporary one."""
-    return OSError(error.errno, error.strerror or str(error), str(path))

@@ -90,6 +90,17 @@ def load(path: Path) -> Any:
     return module
 
 
+def contents(folder: Path) -> dict[str, bytes | str | None]:
+    """All that is in a folder, by its path: the bytes of files, targets of links, and folders."""
+
+    def content(path: Path) -> bytes | str | None:
+        if path.is_symlink():
+            return str(path.readlink())
+        return path.read_bytes() if path.is_file() else None
+
+    return {str(path.relative_to(folder)): content(path) for path in folder.rglob("*")}
+
+
 # --- decks --------------------------------------------------------------------------------------
 
 _64_BITS = 2**64 - 1

@@ -153,5 +153,7 @@ class PlannerLearner(Learner):
         """See `Learner.restore`."""
         self.module.load_state_dict(state["network"])
         self._optimizer.load_state_dict(state["optimizer"])
-        rows, targets, won = state["played"]
+        rows, targets, won = state["played"]  # the network checks rows
+        if not ((targets >= 0) & (targets <= 1)).all() or not 0 <= won <= self.settings.games:
+            raise ValueError("the games of a checkpoint must have targets of 0 to 1")
         self._played = Played(rows.numpy(), targets.numpy(), won)

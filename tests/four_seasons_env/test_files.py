@@ -1,11 +1,11 @@
-"""Files and folders are written whole: a failed write leaves the old ones, and no others."""
+"""Files are written whole: a failed write leaves the old one, and no other."""
 
 import os
 from pathlib import Path
 
 import pytest
 
-from four_seasons_env.files import expanded, whole_folder, write_atomically
+from four_seasons_env.files import expanded, refuse_links, write_atomically
 
 
 def test_a_file_is_written_and_written_over(tmp_path: Path) -> None:
@@ -18,34 +18,20 @@ def test_a_file_is_written_and_written_over(tmp_path: Path) -> None:
     assert [each.name for each in path.parent.iterdir()] == ["results.csv"]
 
 
-def test_a_folder_is_replaced_as_a_whole_or_stays(tmp_path: Path) -> None:
-    path = tmp_path / "x"
-    with whole_folder(path) as new:
-        (new / "one").write_text("old")
-        assert not path.exists()
-    with pytest.raises(KeyboardInterrupt), whole_folder(path) as new:
-        (new / "one").write_text("new")
-        raise KeyboardInterrupt
-    assert (path / "one").read_text() == "old"
-    assert [each.name for each in tmp_path.iterdir()] == ["x"]
-    with whole_folder(path) as new:
-        (new / "two").write_text("new")
-        assert [each.name for each in path.iterdir()] == ["one"]
-    assert [each.name for each in path.iterdir()] == ["two"]
-    assert [each.name for each in tmp_path.iterdir()] == ["x"]
-
-
 @pytest.mark.skipif(os.name != "posix", reason="Windows lets few users make links")
 def test_links_stay(tmp_path: Path) -> None:
-    for name in ("file", "folder"):
-        (tmp_path / f"to {name}").symlink_to(tmp_path / "there" / name)  # which does not exist yet
+    """Those that a user names; within a folder of results they are refused."""
+    (tmp_path / "to file").symlink_to(tmp_path / "there" / "file")  # which does not exist yet
     for text in ("one", "two"):
         write_atomically(tmp_path / "to file", text.encode())
-        with whole_folder(tmp_path / "to folder") as new:
-            (new / text).write_text(text)
-    assert (tmp_path / "to file").is_symlink() and (tmp_path / "to folder").is_symlink()
+    assert (tmp_path / "to file").is_symlink()
     assert (tmp_path / "there" / "file").read_text() == "two"
-    assert [each.name for each in (tmp_path / "there" / "folder").iterdir()] == ["two"]
+    (tmp_path / "results").symlink_to(tmp_path / "there")
+    inside = [tmp_path / "results" / name for name in ("file", "folder/file")]
+    refuse_links(tmp_path / "results", inside)
+    (tmp_path / "there" / "folder").symlink_to(tmp_path)
+    with pytest.raises(ValueError, match=r"results/folder must be a part of .*results, not a s"):
+        refuse_links(tmp_path / "results", inside)
 
 
 def test_the_home_folder(tmp_path: Path, monkeypatch) -> None:
@@ -61,5 +47,7 @@ def test_an_error_names_the_file_or_folder(tmp_path: Path) -> None:
     path = tmp_path / "file" / "x"
     with pytest.raises(OSError, match=str(path)):
         write_atomically(path, b"")
-    with pytest.raises(OSError, match=str(path)), whole_folder(path):
-        pass
+    path = tmp_path / ("x" * 300)
+    with pytest.raises(OSError, match=str(path)):
+        write_atomically(path, b"")
+    assert [each.name for each in tmp_path.iterdir()] == ["file"]
