@@ -115,11 +115,13 @@ release:  ## all checks of a clean tree, then wheel and source archive in dist/;
 	@test -z "$$(git status --porcelain)" || \
 		{ echo "error: the tree has changes: commit them first"; exit 2; }
 	bash .ci/run
-	rm -rf dist
+	rm -f dist/four_seasons_env-*
 	$(PIP) build twine
 	$(BIN)/python -m build
-	$(BIN)/twine check --strict dist/*
+	$(BIN)/twine check --strict dist/four_seasons_env-*
 
 clean:  ## remove the virtual environment and caches
-	rm -rf $(VENV) .venv-* .pytest_cache .mypy_cache .ruff_cache .hypothesis *.egg-info
-	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+	rm -rf $(VENV) .venv-test-lowest .venv-test-newest four_seasons_env.egg-info
+	rm -rf .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find four_seasons_env/ agents/ experiments/ docs/ tests/ \
+		-name __pycache__ -type d -prune -exec rm -rf {} +

@@ -217,6 +217,12 @@ def blocks_of(out: Path, manifest: Manifest) -> list[list[PlayerBlock]]:
     ]
 
 
+def files_of(out: Path, manifest: Manifest) -> list[Path]:
+    """The files of all blocks of a comparison: results, and games, which may not be recorded."""
+    all_blocks = [block for player in blocks_of(out, manifest) for block in player]
+    return [path for block in all_blocks for path in (block.part, block.games)]
+
+
 @functools.lru_cache(maxsize=2)
 def meter_for(rules: str) -> LuckMeter:
     """The meter of the luck of games under a rule set.

@@ -69,7 +69,7 @@ def compare(run: Compare) -> pd.DataFrame:
 
     Raises:
         ValueError: for a wrong flag, an unknown agent or rule set, weights that cannot be used, a
-            damaged census, or a folder with another comparison.
+            damaged census, or a folder with another comparison or with links in place of files.
         FileNotFoundError: if there are no weights.
         RuntimeError: if a block of deals could not be played, or if another process uses the
             folder.
@@ -78,10 +78,13 @@ def compare(run: Compare) -> pd.DataFrame:
     census = comparison.read_census(run.census)
     manifest = _checked(run)
     against = _baseline(run.against, manifest)
-    with folders.locked(run.out, "comparison"):
+    own = blocks.files_of(run.out, manifest)
+    own += [run.out / name for name in (comparison.RESULTS, *tables.FILES)]
+    with folders.locked(run.out, "comparison", own):
         # 2. Players, in blocks of deals, to one table of games.
-        manifest = comparison.open_comparison(run.out, manifest)
-        games = _play(run, manifest)
+        manifest = _open(run.out, manifest)
+        todo = [block for player in blocks.blocks_of(run.out, manifest) for block in player]
+        games = blocks.run_blocks(todo, "playing", run.workers)
         # 3. Games to one summary, and the summary to files.
         summary = comparison.summarise_players(games, manifest.players, census, against)
         seeds = summarise_seeds(games, against)
@@ -122,16 +125,16 @@ def _baseline(against: str | None, manifest: comparison.Manifest) -> str:
     return against or BASELINE
 
 
-def _play(run: Compare, manifest: comparison.Manifest) -> pd.DataFrame:
-    """Play the blocks of a comparison that are missing, and return all results."""
-    todo = [block for player in blocks.blocks_of(run.out, manifest) for block in player]
-    results = blocks.run_blocks(todo, "playing", run.workers)
+def _open(out: Path, manifest: comparison.Manifest) -> comparison.Manifest:
+    """Write the manifest, new or grown, and delete the files of blocks that it no longer has."""
+    is_new = not (out / comparison.MANIFEST).is_file()
+    before = manifest if is_new else comparison.read_manifest(out)
+    manifest = comparison.open_comparison(out, manifest)
     # A range that has grown replaces the block that was its end; the old file would mislead.
-    listed = {path for block in todo for path in (block.part, block.games)}
-    for path in (run.out / "parts").rglob("*-*.*"):
-        if path.is_file() and path not in listed:
+    for path in {*blocks.files_of(out, before)} - {*blocks.files_of(out, manifest)}:
+        if path.is_file():
             path.unlink()
-    return results
+    return manifest
 
 
 main = command_line.command(

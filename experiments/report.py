@@ -29,7 +29,7 @@ from four_seasons_env.experiments.command_line import Run, command
 from four_seasons_env.experiments.pages import render
 from four_seasons_env.experiments.players import check_label
 from four_seasons_env.experiments.summary import CEILING, OPTIMUM, labels
-from four_seasons_env.files import expanded, file_name, write_atomically
+from four_seasons_env.files import expanded, file_name, refuse_links, write_atomically
 from four_seasons_env.schemas import read_json
 
 
@@ -63,6 +63,10 @@ def report(run: Report) -> Path:
     out = run.out or (first.parent if first.suffix == ".csv" else first)
     if out.suffix != ".html":
         out = out / "report.html"
+    # A folder that somebody has sent may have links in place of our files; a named page may be one.
+    pictures = [each for each in out.parent.glob("*-*") if each.suffix in (".svg", ".png")]
+    own = [each for each in pictures if each.name.startswith(f"{out.stem}-")]
+    refuse_links(out.parent, own if out == run.out else [out, *own])
     names = [each.summary["agent"] for each in comparisons]
     names += [each["name"] for each in (*(one.curve for one in trainings), *others)]
     figures = _Figures(out, pd.concat(names).unique())

@@ -106,7 +106,8 @@ def census(run: Census) -> pd.DataFrame:
         for rules in rule_sets
         for deals in blocks.split_deals(numbers, BLOCK)
     ]
-    with folders.locked(run.out, "census"):
+    own = [run.out / "results.csv", *(block.part for block in todo)]
+    with folders.locked(run.out, "census", own):
         folders.write_json(run.out / "census.json", folders.provenance())
         results = blocks.run_blocks(todo, "solving", run.workers)
     for rules, solved in results.groupby("rules", sort=False):
