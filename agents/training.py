@@ -44,7 +44,7 @@ class Learner(abc.ABC):
 
     Args:
         rules: the rule set to learn.
-        settings: hyperparameters.
+        settings: hyperparameters; `rate(done)` is the learning rate of an update.
         seed: decides the deals, the first weights and the exploration.
         pool: plays the games, if the algorithm uses one.
 
@@ -66,8 +66,8 @@ class Learner(abc.ABC):
     """Maximum number of steps between two rows of the log."""
     uses_workers: ClassVar[bool] = False
     """Whether its games are split over workers."""
-    smallest: ClassVar[dict[str, int]]
-    """Hyperparameters of a run that only compiles."""
+    smallest: ClassVar[dict[str, float]]
+    """Hyperparameters of a run that only compiles, and learns next to nothing."""
     played_weights: ClassVar[dict[str, str]] = {"": ""}
     """Prefixes of the names of the weights that a player needs, and what replaces them."""
     sizes: ClassVar[tuple[str, ...]] = ()
@@ -175,6 +175,29 @@ class Learner(abc.ABC):
         Args:
             done: share of the run that is done, 0 to 1; the learning rate falls with it.
         """
+
+    def checked_update(self, done: float) -> Update:
+        """An `update` after which all numbers are finite.
+
+        Raises:
+            RuntimeError: naming the step and the learning rate, if the loss or a weight is not.
+        """
+        try:
+            update = self.update(done)
+        except Exception:  # libraries refuse such weights, too, but do not say why they are so
+            self._check_finite(done)
+            raise
+        self._check_finite(done, update.records.get(LOSS, 0.0))
+        return update
+
+    def _check_finite(self, done: float, loss: float = 0.0) -> None:
+        weights = [*self.module.state_dict().values(), *self.average.weights.values()]
+        if not np.isfinite(loss) or not all(bool(each.isfinite().all()) for each in weights):
+            raise RuntimeError(
+                f"loss and weights must be finite, but are not after {self.steps:,} {self.unit} at "
+                f"a learning rate of {self.settings.rate(done):.2g}: choose a lower learning_rate "
+                "(--set) in a new run (--out)"
+            )
 
     @abc.abstractmethod
     def card_fields(self) -> dict[str, Any]:

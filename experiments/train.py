@@ -158,7 +158,7 @@ def learn(
 
     while done < 1:
         with progress.timed(learner.pool):
-            update = learner.update(done)
+            update = learner.checked_update(done)
         done = limits.share(learner.steps, progress)
         progress.add(update, recent)
         curve.add(update.records)

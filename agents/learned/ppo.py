@@ -103,8 +103,13 @@ class Ppo(Learner):
 
     run_steps = "20M"
     log_steps = 32_768
-    smallest = {"games": 2, "n_steps": 64, "batch_size": 64, "max_moves": 50}  # games end
-
+    smallest = {
+        "games": 2,
+        "n_steps": 64,
+        "batch_size": 64,
+        "max_moves": 50,  # games end
+        "learning_rate": 1e-9,
+    }
     sizes = ("ranks", "piles")  # the observations of other sizes mean something else
 
     def __init__(

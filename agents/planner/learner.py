@@ -39,7 +39,7 @@ from torch.nn.functional import binary_cross_entropy_with_logits
 from four_seasons_env.agents.network.module import PositionNetwork
 from four_seasons_env.agents.planner.best_stop import AGENT, HEADS
 from four_seasons_env.agents.planner.self_play import PlannerSettings, Played, Task, play_part
-from four_seasons_env.agents.training import GamePool, Learner, Update, arrays_of
+from four_seasons_env.agents.training import LOSS, GamePool, Learner, Update, arrays_of
 from four_seasons_env.engine.deals import TRAIN_FROM
 from four_seasons_env.rules import Rules
 
@@ -65,6 +65,7 @@ class PlannerLearner(Learner):
         "ending_positions": 2,
         "ending_expansions": 1,
         "batch_size": 2,
+        "learning_rate": 1e-9,
     }
 
     def __init__(
@@ -92,12 +93,11 @@ class PlannerLearner(Learner):
         # 2. Workers play the next games while this process learns from the last.
         with ThreadPoolExecutor(1) as beside:
             following = beside.submit(self._play, task, weights, self.steps + games)
-            loss = self._learn(self._played)
+            records = self._learn(self._played) | {"train/learning_rate": rate}
             won, self._played = self._played.won, following.result()
         # 3. The mean of weights, and what is logged.
         self.steps += games
         self.average.update(self.module, self.steps)
-        records = {"train/loss": loss, "train/learning_rate": rate}
         return Update([True] * won + [False] * (games - won), [], records)
 
     def _play(self, task: Task, weights: dict[str, NDArray[np.float32]], first: int) -> Played:
@@ -108,11 +108,11 @@ class PlannerLearner(Learner):
         rows, targets, won = zip(*parts, strict=True)
         return Played(np.concatenate(rows), np.concatenate(targets), sum(won))
 
-    def _learn(self, played: Played) -> float:
+    def _learn(self, played: Played) -> dict[str, float]:
         """Learn from positions in random order, once each; an incomplete last batch is left out.
 
         Returns:
-            The mean cross-entropy, in nats.
+            For the log, the mean cross-entropy in nats, if there was a batch.
         """
         rows, targets = torch.from_numpy(played.rows), torch.from_numpy(played.targets)
         size = self.settings.batch_size
@@ -127,7 +127,7 @@ class PlannerLearner(Learner):
             loss.backward()  # type: ignore[no-untyped-call]
             self._optimizer.step()
             losses.append(loss.item())
-        return float(np.mean(losses)) if losses else np.nan
+        return {LOSS: float(np.mean(losses))} if losses else {}
 
     def card_fields(self) -> dict[str, Any]:
         """See `Learner.card_fields`."""

@@ -1,9 +1,21 @@
 """Learners: hyperparameters, and the mean of weights."""
 
+import math
+from types import SimpleNamespace
+from typing import Any
+
 import pytest
 import torch
 
-from four_seasons_env.agents.training import WeightAverage, get_learner, make_settings
+from four_seasons_env.agents.training import (
+    LOSS,
+    Learner,
+    Update,
+    WeightAverage,
+    get_learner,
+    make_settings,
+)
+from four_seasons_env.rules import RULES
 
 
 @pytest.mark.parametrize("name", ["maskable_ppo", "next_deal_ppo"])
@@ -46,3 +58,44 @@ def test_without_a_share_the_latest_count() -> None:
         set_to(module, value)
         average.update(module, steps)
         assert float(average.weights["weight"]) == value
+
+
+class Fixed(Learner):
+    """Learns this weight, with this loss; None: a library refuses the weight in its own words."""
+
+    name, unit = "mine", "games"
+
+    def __init__(self, loss: float | None, weight: float) -> None:
+        super().__init__(RULES["czarina"], SimpleNamespace(rate=lambda done: 0.5 * (1 - done)), 0)
+        self.module: Any = torch.nn.Linear(1, 1)
+        self._loss, self._weight = loss, weight
+
+    def update(self, _: float) -> Update:
+        set_to(self.module, self._weight)
+        if self._loss is None:
+            raise KeyError("mine")
+        self.steps += 1200
+        return Update([], [], {LOSS: self._loss})
+
+    def card_fields(self) -> dict[str, Any]:
+        return {}
+
+    state = card_fields
+
+    def restore(self, state: dict[str, Any]) -> None: ...
+
+
+@pytest.mark.parametrize(
+    ("loss", "weight", "steps"),
+    [(math.inf, 1.0, "1,200"), (0.5, math.nan, "1,200"), (None, math.inf, "0")],
+)
+def test_loss_and_weights_must_be_finite(loss: float | None, weight: float, steps: str) -> None:
+    says = f"are not after {steps} games at a learning rate of 0.25: choose a lower learning_rate"
+    with pytest.raises(RuntimeError, match=says):
+        Fixed(loss, weight).checked_update(0.5)
+
+
+def test_what_is_finite_goes_on() -> None:
+    assert Fixed(0.5, 1.0).checked_update(0.5).records == {LOSS: 0.5}
+    with pytest.raises(KeyError, match="mine"):
+        Fixed(None, 1.0).checked_update(0.5)

@@ -170,6 +170,16 @@ def test_workers_do_not_change_learning(backend: Any, finished: Path, tmp_path: 
     assert where == {"backend": backend, "n_jobs": 2, "cluster": None}
 
 
+@pytest.mark.parametrize("agent", SMALL_RUNS)
+def test_a_training_that_diverges_stops(agent: str, tmp_path: Path) -> None:
+    """Before a policy is saved that nobody can play."""
+    settings = [*SMALL_RUNS[agent], "learning_rate=1e30"]
+    says = r"must be finite, but are not after [\d,]+ \w+ at a learning rate of 1e\+30: choose"
+    with pytest.raises(RuntimeError, match=says):
+        train(run(tmp_path / "x", agent=agent, steps="200", set=settings))
+    assert not list(tmp_path.glob("x/*/model.*"))
+
+
 def same_outcome(one: Path, other: Path) -> bool:
     """Whether two runs have saved the same policies and log, except for times."""
     policies = [sorted(out.glob("*/model.safetensors")) for out in (one, other)]
