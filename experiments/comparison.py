@@ -15,7 +15,14 @@ import pandas as pd
 
 import four_seasons_env
 from four_seasons_env.engine.deals import parse_deals, split_of
-from four_seasons_env.experiments.folders import DATA, MARKS, provenance, read_table, write_json
+from four_seasons_env.experiments.folders import (
+    DATA,
+    MARKS,
+    portable,
+    provenance,
+    read_table,
+    write_json,
+)
 from four_seasons_env.experiments.players import Player
 from four_seasons_env.experiments.summary import CEILING, OPTIMUM, summarise
 from four_seasons_env.files import expanded
@@ -78,7 +85,10 @@ def open_comparison(out: Path, manifest: Manifest) -> Manifest:
             raise ValueError(f"{out} holds a comparison {difference}: choose a new folder (--out)")
         manifest.recorded |= stored.recorded
         manifest.luck = stored.luck | manifest.luck
-    write_json(out / MANIFEST, asdict(manifest))
+    values = asdict(manifest)
+    for player in (each for players in values["players"].values() for each in players):
+        player["name"] = portable(player["name"])
+    write_json(out / MANIFEST, values)
     return manifest
 
 

@@ -87,7 +87,7 @@ def locked(out: Path, kind: str, writes: Iterable[Path] = ()) -> Iterator[None]:
         who = holder.read_text() if holder.is_file() else "another process"
         raise RuntimeError(f"{out} is in use by {who}") from None
     with lock:
-        write_atomically(holder, f"process {os.getpid()} on {platform.node()}".encode())
+        write_atomically(holder, f"process {os.getpid()}".encode())
         yield
 
 
@@ -102,7 +102,7 @@ def as_json(values: dict[str, Any]) -> bytes:
 
 
 def provenance() -> dict[str, Any]:
-    """The origin of a result: command, versions, machine and git state."""
+    """The origin of a result: command, versions, kind of machine and git state."""
     # The metadata of an editable install stays as it was when the clone is updated.
     versions = {"four-seasons-env": __version__}
     for name in _PACKAGES:
@@ -110,8 +110,9 @@ def provenance() -> dict[str, Any]:
             versions[name] = importlib.metadata.version(name)
         except importlib.metadata.PackageNotFoundError:
             versions[name] = "not installed"
+    command = shlex.join(["four-seasons", *map(portable, sys.argv[1:])])
     return {
-        "command": shlex.join(["four-seasons", *sys.argv[1:]]).replace(f"{ROOT.absolute()}/", ""),
+        "command": re.sub(r"(?<=--cluster[ =])\S+", "ADDRESS", command),
         "python": platform.python_version(),
         "versions": versions,
         "machine": {"system": platform.platform(), "cpus": os.cpu_count()},
@@ -119,16 +120,49 @@ def provenance() -> dict[str, Any]:
     }
 
 
+_ABSOLUTE = re.compile(r"(?:^|(?<=[=:]))(?:/|\\\\|[A-Za-z]:[\\/]).*?(?=$|[@,][^\W\d]\w*=)")
+"""An absolute path in a flag or in an agent's name, up to the agent's options."""
+
+
+def portable(text: str) -> str:
+    """A flag, or an agent's name, for results that may be sent to others: without absolute paths.
+
+    A path into the current folder or the clone starts there. Of any other, the last part is left.
+
+    >>> portable("own=planner:/home/ada/runs/x@lookahead=1")
+    'own=planner:x@lookahead=1'
+    """
+
+    def shortened(found: re.Match[str]) -> str:
+        path = Path(found[0])
+        for folder in (Path.cwd(), ROOT.absolute()):
+            if path.is_relative_to(folder) and folder.name:  # not the root of all
+                return str(path.relative_to(folder))
+        return path.name
+
+    return _ABSOLUTE.sub(shortened, text)
+
+
 def _git(*arguments: str) -> str | None:
-    """Output of git in this clone; None outside a clone."""
+    """Output of git in this clone; None outside a clone, or if git refuses."""
     if not IN_CLONE:  # a repository around an installed wheel is another project's
         return None
-    # In a hook, git's own variables name the repository of the hook.
+    # In a hook, git's own variables name the repository of the hook. Its messages are in English.
     own = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
-    git = ["git", *arguments]
+    # Without its lock, which would stop a commit that is made at the same time.
+    git = ["git", "--no-optional-locks", *arguments]
     try:
-        done = subprocess.run(git, cwd=ROOT, env=own, capture_output=True, check=True)
-    except (OSError, subprocess.CalledProcessError):
+        done = subprocess.run(
+            git, cwd=ROOT, env=own | {"LC_ALL": "C"}, capture_output=True, check=True
+        )
+    except OSError:
+        return None
+    except subprocess.CalledProcessError as error:
+        if b"dubious ownership" in error.stderr:
+            _warn(
+                "the commit is not noted, because git finds a dubious ownership of the clone: "
+                f"allow it by git config --global --add safe.directory {ROOT}"
+            )
         return None
     # Names of files are bytes, which may be in no encoding.
     return done.stdout.decode(errors="backslashreplace").strip("\n")

@@ -100,13 +100,11 @@ class Curve:
     """
 
     def __init__(self, out: Path, bar: Bar, limits: Limits, learner: Learner) -> None:
-        from torch.utils.tensorboard import SummaryWriter  # workers load this file without torch
-
         self._file, self._unit, self._limits = out / folders.PROGRESS, learner.unit, limits
         # A run that was killed may have logged rows after its last checkpoint.
         curve = folders.read_log(out)
         self._rows: list[Any] = curve[curve[folders.STEPS] <= learner.steps].to_dict("records")
-        self._board = SummaryWriter(str(out), purge_step=learner.steps + 1)
+        self._board = _Board(out, first_step=learner.steps + 1)
         self._bar, self._task = bar, bar.add_task("learning", total=1.0)
         self._row: dict[str, float] = {}
 
@@ -130,9 +128,7 @@ class Curve:
             "time/steps_per_second": rate,
         }
         # 2. The row: to TensorBoard, to the file, which is written whole, and to the bar.
-        for name, value in self._row.items():
-            self._board.add_scalar(name, value, steps)
-        self._board.flush()
+        self._board.write(steps, self._row)
         self._rows.append({folders.STEPS: steps} | self._row)
         self._row = {}
         table = pd.DataFrame(self._rows).to_csv(index=False, lineterminator="\n")
@@ -140,3 +136,37 @@ class Curve:
         shown = f"{steps:,} {self._unit}, {rate:,.0f}/s, {wins:.1%} won"
         done = self._limits.share(steps, progress)
         self._bar.update(self._task, completed=done, description=shown)
+
+
+class _Board:
+    """A file of events for TensorBoard.
+
+    Not torch's `SummaryWriter`: it puts the name of this machine into the name of the file, and
+    runs may be sent to others.
+
+    Args:
+        out: folder of the run; the file is a new one.
+        first_step: events of this and later steps in older files are dropped.
+    """
+
+    def __init__(self, out: Path, first_step: int) -> None:
+        from tensorboard.compat.proto.event_pb2 import SessionLog
+
+        self._file = out / f"events.out.tfevents.{time.time_ns() // 1000}"
+        self._add(file_version="brain.Event:2")
+        self._add(step=first_step, session_log=SessionLog(status=SessionLog.START))
+
+    def write(self, step: int, values: dict[str, float]) -> None:
+        """Write the values of a step, by name."""
+        from tensorboard.compat.proto.summary_pb2 import Summary
+
+        scalars = [Summary.Value(tag=name, simple_value=each) for name, each in values.items()]
+        self._add(step=step, summary=Summary(value=scalars))
+
+    def _add(self, **fields: Any) -> None:
+        from tensorboard.compat.proto.event_pb2 import Event
+        from tensorboard.summary.writer.record_writer import RecordWriter
+
+        event = Event(wall_time=time.time(), **fields)
+        with self._file.open("ab") as file:
+            RecordWriter(file).write(event.SerializeToString())

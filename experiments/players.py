@@ -23,7 +23,8 @@ class Player:
     agent: str
     """Label in tables; the same for all training seeds of an algorithm."""
     name: Name
-    """Name for `make_agent`, with the path to the weights of one policy; in files, its text."""
+    """Name for `make_agent`, with the path to the weights of one policy; in files, its text without
+    an absolute path."""
     play: str
     """`deterministic` or `stochastic`."""
     train_seed: int | None
@@ -49,8 +50,8 @@ class Player:
 
     @property
     def method(self) -> tuple[str, str]:
-        """Agent and options, without the path to the weights."""
-        return self.name.registered, self.name.written_options
+        """Agent and options, without paths."""
+        return self.name.registered, folders.portable(self.name.written_options)
 
     @property
     def folder(self) -> str:
@@ -97,7 +98,7 @@ def find_players(
         # 2. A player for each way of playing; the agent's only way, if none of those is asked for.
         players += [
             Player(
-                name.label or str(name),
+                name.label or folders.portable(name),
                 name,
                 play,
                 train_seed=_train_seed(agent, name, named),

@@ -94,7 +94,7 @@ def report(run: Report) -> Path:
 class _Comparison:
     """A comparison: its folder, its manifest and its tables."""
 
-    folder: Path
+    folder: str
     manifest: comparison.Manifest
     summary: pd.DataFrame
     seeds: pd.DataFrame
@@ -147,7 +147,8 @@ def _read_all(
                 raise ValueError(f"{path} is a comparison, which has labels: leave out '{label}='")
             comparison.read_results(path)  # refuses one that was stopped: its tables are old
             read = (folders.read_table(path / name) for name in (tables.SUMMARY, tables.SEEDS))
-            comparisons.append(_Comparison(path, comparison.read_manifest(path), *read))
+            shown = folders.portable(str(path))
+            comparisons.append(_Comparison(shown, comparison.read_manifest(path), *read))
         elif (path / folders.RUN).is_file():
             trainings.append(_read_training(path, label))
         elif inside:
@@ -283,7 +284,8 @@ def _show_others(curves: list[pd.DataFrame], figures: _Figures) -> dict[str, Any
     together, title = pd.concat(curves), "Other learning curves"
     axes = "steps of learning", "games won"
     figure = figures.draw("curves", plots.plot_curves, together, title, axes, {})
-    return {"title": title, "figure": figure, "files": ", ".join(together["run"].unique())}
+    files = ", ".join(map(folders.portable, together["run"].unique()))
+    return {"title": title, "figure": figure, "files": files}
 
 
 main = command(report)

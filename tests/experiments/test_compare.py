@@ -1,6 +1,8 @@
 """The folder of a comparison: it grows, resumes, and never mixes or loses results."""
 
+import gzip
 import html
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -175,6 +177,28 @@ def test_a_paper_gets_its_facts(tmp_path: Path, capsys) -> None:
         f"FourSeasonsSmall4x1Cells-v0; four-seasons-env {__version__}; deals 4,294,967,296-",
     ):
         assert fact in text
+
+
+def test_results_do_not_tell_of_this_machine(tmp_path: Path, monkeypatch) -> None:
+    """A comparison may be sent to others; where it was made, it still knows its weights."""
+    monkeypatch.setattr("platform.node", lambda: "ada-laptop")
+    net = tmp_path / "home" / "net"
+    save_policy(net, move_card(RULES["four-seasons"]), move_weights())
+    agents = [f"A=maskable_ppo:{net}", f"finisher@base=maskable_ppo:{net}"]
+    run = comparison(tmp_path / "home" / "c", *agents, deals=str(TRAIN_FROM))
+    flags = ["--agents", *agents, f"--out={run.out}"]
+    monkeypatch.setattr(sys, "argv", ["four-seasons", "compare", *flags])
+    for _ in range(2):
+        compare(replace(run, record=True))
+    report(Report([run.out]))
+    for path in run.out.rglob("*"):
+        told = path.read_bytes() if path.is_file() else b""
+        told = gzip.decompress(told) if path.suffix == ".gz" else told
+        for name in ("ada-laptop", str(tmp_path)):
+            assert name not in path.name and name.encode() not in told, path
+    origin = read_manifest(run.out).origin
+    parts = "A=maskable_ppo:net finisher@base=maskable_ppo:net --out=c"
+    assert origin["command"] == f"four-seasons compare --agents {parts}"
 
 
 # --- labels ---------------------------------------------------------------------------------------

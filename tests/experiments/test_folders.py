@@ -1,7 +1,8 @@
-"""Folders of results: checkpoints."""
+"""Folders of results: checkpoints, origin, and what the commands leave alone."""
 
 import errno
 import os
+import shlex
 import subprocess
 import sys
 from dataclasses import asdict
@@ -15,6 +16,8 @@ from four_seasons_env.experiments.folders import (
     STATE,
     SUMS,
     last_checkpoint,
+    portable,
+    provenance,
     read_state,
     write_checkpoint,
 )
@@ -113,3 +116,58 @@ def test_an_error_of_a_learner_keeps_its_traceback(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=f"{last} cannot be resumed from .KeyError") as raised:
         train._first_progress(train.Train(tmp_path, resume=True), learner)  # type: ignore[arg-type]
     assert isinstance(raised.value.__cause__, KeyError)
+
+
+# --- origin ---------------------------------------------------------------------------------------
+
+
+def test_paths_in_results_do_not_tell_of_this_machine(tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    here, away = tmp_path / "runs" / "x", Path(tmp_path.anchor, "home", "ada", "y")
+    for text, expected in {
+        f"own=planner:{away}@lookahead=1,votes=2": "own=planner:y@lookahead=1,votes=2",
+        f"finisher@base=maskable_ppo:{away},seconds=1": "finisher@base=maskable_ppo:y,seconds=1",
+        f"maskable_ppo:{here}": f"maskable_ppo:{Path('runs', 'x')}",
+        f"--out={away}": "--out=y",
+        str(folders.ROOT / "docs"): "docs",
+        "my_module:Mine": "my_module:Mine",
+        "planner:runs/x": "planner:runs/x",
+        "pysolfc/czarina(piles=4)": "pysolfc/czarina(piles=4)",
+    }.items():
+        assert portable(text) == portable(expected) == expected
+    flags = ["train", "--out", str(away), "--cluster", "tcp://ada-laptop:8786"]
+    monkeypatch.setattr(sys, "argv", ["four-seasons", *flags])
+    command = provenance()["command"]
+    assert command == "four-seasons train --out y --cluster ADDRESS"
+
+
+def clone(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Make a folder the clone whose state results name."""
+    monkeypatch.setattr(folders, "ROOT", folder)
+    folders._warn.cache_clear()
+
+
+def test_git_is_asked_without_its_lock(tmp_path: Path, monkeypatch) -> None:
+    """`git status` would write the index, and stop a commit that is made at the same time."""
+    clone(tmp_path, monkeypatch)
+    (tmp_path / "file").write_text("one")
+    as_ada = ["-c", "user.name=Ada", "-c", "user.email=ada@example.org"]
+    for command in ("init -q", "add file", "commit -q -m one"):
+        subprocess.run(["git", *as_ada, *shlex.split(command)], cwd=tmp_path, check=True)
+    os.utime(tmp_path / "file", (0, 0))  # its state in the index is now stale
+    before = (tmp_path / ".git" / "index").read_bytes()
+    state = provenance()["git"]
+    assert len(state["commit"]) == 40 and state["changed"] == ""
+    assert (tmp_path / ".git" / "index").read_bytes() == before
+
+
+@pytest.mark.skipif(os.name != "posix", reason="a script without an ending")
+def test_a_clone_of_another_user_is_named(tmp_path: Path, monkeypatch, capsys) -> None:
+    says = "fatal: detected dubious ownership in repository at '/x'"
+    (tmp_path / "git").write_text(f'#!/bin/sh\necho "{says}" >&2\nexit 128\n')
+    (tmp_path / "git").chmod(0o755)
+    clone(tmp_path, monkeypatch)
+    monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
+    assert provenance()["git"] == {"commit": None, "changed": None}
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.endswith(f"by git config --global --add safe.directory {tmp_path}")

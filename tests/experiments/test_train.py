@@ -14,6 +14,7 @@ import pandas as pd
 import pytest
 import torch
 from safetensors.numpy import load_file
+from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
 from four_seasons_env import __version__
 from four_seasons_env.agents.training import get_learner
@@ -224,8 +225,9 @@ def test_the_report_shows_what_was_trained(tmp_path: Path) -> None:
     runs = [tmp_path / "study" / f"ppo-{seed}" for seed in (3, 4)]
     for seed, out in zip((3, 4), runs, strict=True):
         train(Train(out, seed=seed, set=SMALL_RUNS["maskable_ppo"], **flags))
-        assert list(out.glob("events.*")), "TensorBoard"
-        log = read_log(out)
+        log, board = read_log(out), EventAccumulator(str(out)).Reload()
+        shown = {each.step: each.value for each in board.Scalars("play/cards_up")}
+        assert shown == pytest.approx(log.set_index(STEPS)["play/cards_up"].dropna().to_dict())
         assert log["validation/win_rate"].count() == 3
         assert log[STEPS].is_monotonic_increasing
     agents = ["heuristic", *(f"ppo=maskable_ppo:{each}" for each in runs)]
