@@ -29,7 +29,7 @@ import subprocess
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -235,6 +235,7 @@ class RunFile:
     rules: dict[str, Any]
     hyperparameters: dict[str, Any]
     command: str
+    versions: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass

@@ -18,6 +18,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from four_seasons_env import __version__
 from four_seasons_env.agents import training
 from four_seasons_env.agents.names import make_player
 from four_seasons_env.agents.policy_files import BEST, FILES, PolicyCard, write_policy
@@ -86,7 +87,7 @@ def train(run: Train) -> None:
     # 1. The flags, those of the start if a run is resumed, and the hyperparameters.
     stored = folders.read_run(run.out) if run.resume else None
     if stored:
-        run = _resumed(run, stored.run)
+        run = _resumed(run, stored)
     _check(run)
     rules, kind = get_rules(run.rules), training.get_learner(run.agent)
     settings = _read_settings(run, kind, rules, stored)
@@ -106,7 +107,7 @@ def train(run: Train) -> None:
             return
         if not stored:
             about = {
-                "run": asdict(run) | {"out": str(run.out)},
+                "run": _stored(run),
                 "rules": asdict(rules),
                 "hyperparameters": asdict(settings),
             }
@@ -195,7 +196,7 @@ def validate(
         {
             "rules": learner.rules.name,
             "seed": run.seed,
-            "warm_start": run.warm_start,
+            "warm_start": run.warm_start and folders.portable(run.warm_start),
             "steps": steps,
             "games": progress.games,
             "seconds": round(progress.seconds, 1),
@@ -241,7 +242,11 @@ def _first_progress(run: Train, learner: training.Learner) -> Progress:
         if run.resume:
             print("no checkpoint has been saved yet: the run starts again")
         if run.warm_start:
-            learner.warm_start(run.warm_start)
+            try:
+                learner.warm_start(run.warm_start)
+            except FileNotFoundError as error:
+                again = "; name them again (--warm-start), as their path is not stored in full"
+                raise FileNotFoundError(f"{error}{again if run.resume else ''}") from None
         return Progress()
     state = folders.read_state(checkpoint)
     progress = read_json(checkpoint / folders.MONITOR, Progress)
@@ -282,19 +287,29 @@ def _play_part(task: tuple[Any, range], weights: Weights) -> pd.DataFrame:
 # --- flags ----------------------------------------------------------------------------------------
 
 
-def _resumed(run: Train, stored: dict[str, Any]) -> Train:
+def _stored(run: Train) -> dict[str, Any]:
+    """The flags of a run for its file, which may be sent to others: no names of this machine."""
+    flags = asdict(run)
+    del flags["out"]
+    flags["workers"]["cluster"] = None
+    return flags | {"warm_start": run.warm_start and folders.portable(run.warm_start)}
+
+
+def _resumed(run: Train, stored: folders.RunFile) -> Train:
     """The flags that a run was started with, with the workers of this call.
 
     Raises:
-        ValueError: if another flag is given with another value, or ``stored`` is damaged.
+        ValueError: if another flag is given with another value, another version has started the
+            run, or ``stored`` is damaged.
     """
     try:
-        started = fitting(stored | {"out": str(run.out)}, Train)
+        started = fitting(stored.run | {"out": str(run.out)}, Train)
     except ValueError as error:
         raise ValueError(f"{run.out / folders.RUN} is damaged: {error}") from None
     # How the workers run may change: it does not affect what is learned.
-    started = replace(started, resume=True, workers=run.workers)
-    default = Train(run.out)
+    started, default = replace(started, resume=True, workers=run.workers), Train(run.out)
+    start = run.warm_start  # whose stored path may lack its beginning
+    run = replace(run, warm_start=start and folders.portable(start))
     for each in fields(Train):
         # A flag that was left out looks like its default, which is no contradiction.
         given, was = getattr(run, each.name), getattr(started, each.name)
@@ -303,7 +318,13 @@ def _resumed(run: Train, stored: dict[str, Any]) -> Train:
                 f"{run.out} was started with {each.name} {was!r}, not {given!r}: a resumed run "
                 "keeps its flags (leave it out, or start a new run)"
             )
-    return started
+    version = stored.versions.get("four-seasons-env", "unknown")
+    if version != __version__:
+        raise ValueError(
+            f"{run.out} holds a training of version {version}, not {__version__}: start a new run "
+            "(--out)"
+        )
+    return replace(started, warm_start=start or started.warm_start)
 
 
 def _check(run: Train) -> None:

@@ -121,9 +121,10 @@ def doubled_results(folder: Path) -> None:
 
 
 def training(folder: Path) -> None:
-    """A run that was started with seed 0."""
+    """A run that an older version has started with seed 0."""
     run = dataclasses.asdict(Train(Path("x")))
     about = {"run": run, "rules": {}, "hyperparameters": {}, "command": "train"}
+    about["versions"] = {"four-seasons-env": "0.0.9"}
     write("x/run.json", json.dumps(about, default=str))(folder)
 
 
@@ -165,6 +166,7 @@ FOLDERS = [
     (write("x/run.json"), "compare --agents random --out @/x", f"{NOT_EMPTY}comparison"),
     (training, "train --out @/x", r"holds a run already: resume it \(--resume\), or choose"),
     (training, "train --resume --seed 5 --out @/x", "started with seed 0, not 5"),
+    (training, "train --resume --out @/x", f"training of version 0.0.9, not {__version__}: start"),
     (cut_short("results.csv"), "verify @/c", r"results\.csv is cut short"),
     (doubled_results, "verify @/c", r"results\.csv has 80 rows for 40 games"),
     (foreign_log, "report @/x", "progress.csv is not the log of a run: it has no column time/"),

@@ -17,6 +17,7 @@ from safetensors.numpy import load_file
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
 from four_seasons_env import __version__
+from four_seasons_env.agents.policy_files import save_policy
 from four_seasons_env.agents.training import get_learner
 from four_seasons_env.engine.deals import TRAIN_FROM
 from four_seasons_env.experiments.compare import Compare, compare
@@ -84,6 +85,22 @@ def test_cards_up_decide_between_equal_win_rates(tmp_path: Path, monkeypatch) ->
     assert [each.cards_up for each in best] == [20, 30, 30]
     saved = json.loads((tmp_path / "best" / "model.json").read_text())
     assert saved["training"]["validation"]["cards_up"] == 30
+
+
+def test_a_run_does_not_tell_of_this_machine(tmp_path: Path, monkeypatch) -> None:
+    """Neither by names of its files nor in them; it may be sent to others."""
+    monkeypatch.setattr("socket.gethostname", lambda: "ada-laptop")
+    monkeypatch.setattr("platform.node", lambda: "ada-laptop")
+    out = tmp_path / "home" / "run"
+    monkeypatch.setattr(sys, "argv", ["four-seasons", "train", "--out", str(out)])
+    save_policy(tmp_path / "home" / "start", move_card(RULES["czarina"]), move_weights())
+    start = f"maskable_ppo:{tmp_path / 'home' / 'start'}"
+    flags = {"agent": "maskable_ppo", "rules": "czarina", "validations": 1, "warm_start": start}
+    train(run(out, set=SMALL_RUNS["maskable_ppo"], **flags))
+    for path in out.rglob("*"):
+        told = path.read_bytes() if path.is_file() else b""
+        for name in ("ada-laptop", str(tmp_path)):
+            assert name not in path.name and name.encode() not in told, path
 
 
 TRAIN = """
@@ -216,7 +233,7 @@ def test_a_warm_start_uses_the_best_policy(
     assert before.keys() == after.keys()
     assert all(abs(before[name] - after[name]).max() < 1e-6 for name in before)
     card = json.loads((tmp_path / "on" / "last" / "model.json").read_text())
-    assert card["training"]["warm_start"] == start
+    assert card["training"]["warm_start"] == f"{agent}:first"
 
 
 def test_the_report_shows_what_was_trained(tmp_path: Path) -> None:
