@@ -1,4 +1,4 @@
-"""Common parts of all commands: flags from a dataclass, one line after an error or Ctrl-C.
+"""Common parts of all commands: flags from a dataclass, one line after an error or a signal.
 
 `command` makes the `main` of a command. Beside it stand the checks of flags that several commands
 share, and their progress bar.
@@ -18,7 +18,7 @@ import tyro
 from rich.console import Console
 from rich.progress import Progress
 
-from four_seasons_env.__main__ import INTERRUPTED, USAGE_ERROR
+from four_seasons_env.__main__ import USAGE_ERROR, status_of, terminable
 from four_seasons_env.files import expanded
 from four_seasons_env.rules import RULES, get_rules
 
@@ -47,15 +47,15 @@ def command(
     Args:
         function: the command. Its argument `run` is annotated with the dataclass of its flags;
             those of nested dataclasses get no prefix. The docstring of its file is for `--help`.
-        interrupted: text after Ctrl-C that names the saved files and how to resume. It is formatted
-            with ``run`` (the flags), ``command`` (the command line) and ``out`` (the folder, quoted
-            for a shell).
+        interrupted: text after Ctrl-C or SIGTERM that names the saved files and how to resume. It
+            is formatted with ``run`` (the flags), ``command`` (the command line) and ``out`` (the
+            folder, quoted for a shell).
 
     Returns:
         A function that takes the flags as strings, by default those of this process. It raises
-        SystemExit with status 2 after an error, 130 after Ctrl-C; each prints one line. An error
-        caused by the user's own code, such as an agent, prints the traceback too: that of its
-        cause, or a worker's in its notes.
+        SystemExit with status 2 after an error, 130 after Ctrl-C, 143 after SIGTERM; each prints
+        one line. An error caused by the user's own code, such as an agent, prints the traceback
+        too: that of its cause, or a worker's in its notes.
     """
     return functools.partial(_run, function, interrupted)
 
@@ -82,12 +82,13 @@ def _run(
     # 3. The call. Whatever a user can cause is one line.
     try:
         _refuse_repeated_flags(arguments)
-        function(run)
-    except KeyboardInterrupt:
+        with terminable():
+            function(run)
+    except KeyboardInterrupt as stopped:
         again = shlex.join([*program, *arguments])
         out = shlex.quote(str(getattr(run, "out", "")))
         print(f"stopped: {interrupted.format(run=run, command=again, out=out)}", file=sys.stderr)
-        sys.exit(INTERRUPTED)
+        sys.exit(status_of(stopped))
     except (ModuleNotFoundError, BrokenPipeError):
         raise  # for `four_seasons_env.__main__`, which names the extra, or ends
     except EXPECTED_ERRORS as error:

@@ -94,16 +94,20 @@ class Workers:
         from ray.util.joblib import register_ray
 
         at_the_end.callback(ray.shutdown)
+        handler = signal.getsignal(signal.SIGTERM)
         if self.cluster:
             ray.init(address=self.cluster)
         else:
             ray.init(num_cpus=effective_n_jobs(self.n_jobs), include_dashboard=False)
+        if threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGTERM, handler)  # Ray sets one of its own
         register_ray()
 
 
 def _start_worker(parent: int) -> None:
-    """Ignore Ctrl-C, which reaches every process of a terminal: the command ends its workers."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    """Ignore signals that may reach all processes of a command: it ends its workers itself."""
+    for each in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(each, signal.SIG_IGN)
     if os.name == "posix":  # elsewhere a process keeps the number of its dead parent
         threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
 

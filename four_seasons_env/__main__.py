@@ -4,15 +4,47 @@ from __future__ import annotations
 
 import importlib
 import os
+import signal
 import sys
+import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from four_seasons_env import __version__
 
-USAGE_ERROR, INTERRUPTED = 2, 130
-"""Exit statuses after an error in one line, and after Ctrl-C."""
+USAGE_ERROR, INTERRUPTED, TERMINATED = 2, 130, 143
+"""Exit statuses after an error in one line, after Ctrl-C, and after SIGTERM."""
+
+
+class Terminated(KeyboardInterrupt):
+    """SIGTERM, by which `kill`, containers and batch systems end a process, handled as Ctrl-C."""
+
+    status = TERMINATED
+
+
+@contextmanager
+def terminable() -> Iterator[None]:
+    """Raise `Terminated` on SIGTERM within a block; a handler of a calling program stays."""
+
+    def terminate(*_: Any) -> None:
+        raise Terminated
+
+    in_main_thread = threading.current_thread() is threading.main_thread()  # others have no signals
+    if not in_main_thread or signal.getsignal(signal.SIGTERM) != signal.SIG_DFL:
+        yield
+        return
+    signal.signal(signal.SIGTERM, terminate)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+
+
+def status_of(stopped: KeyboardInterrupt) -> int:
+    """The exit status of a process that was stopped."""
+    # Not by the class: `python -m` loads this file twice, as `__main__` and by its name.
+    return getattr(stopped, "status", INTERRUPTED)
 
 
 class Command(NamedTuple):
@@ -47,19 +79,19 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """List the commands, or run the one that is named first.
 
     Raises:
-        SystemExit: with status 2 after an error, 130 after Ctrl-C; either prints one line. With
-            status 1 if nobody reads the output any more, such as `head`.
+        SystemExit: with status 2 after an error, 130 after Ctrl-C, 143 after SIGTERM; each prints
+            one line. With status 1 if nobody reads the output any more, such as `head`.
     """
     try:
         try:
-            with _safe_path():
+            with terminable(), _safe_path():
                 _choose(*(sys.argv[1:] if arguments is None else arguments) or ["--help"])
         finally:  # here, because an error at the exit of Python would print a traceback
             if sys.stdout:  # not closed from the start
                 sys.stdout.flush()
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as stopped:
         print("stopped", file=sys.stderr)
-        sys.exit(INTERRUPTED)
+        sys.exit(status_of(stopped))
     except BrokenPipeError:
         # Python would print a traceback when it closes the output: it closes this one instead.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

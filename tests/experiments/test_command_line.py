@@ -1,4 +1,4 @@
-"""Common behaviour of commands: the listing, errors in one line, Ctrl-C."""
+"""Common behaviour of commands: the listing, errors in one line, signals."""
 
 import os
 import re
@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -136,6 +137,21 @@ SAYS = {
 }
 
 
+@pytest.mark.skipif(os.name != "posix", reason="signals as POSIX has them")
+def test_sigterm_is_one_line(monkeypatch, capsys) -> None:
+    """While a command runs; afterwards the process handles it as before."""
+
+    def stopped(_: object) -> None:
+        os.kill(os.getpid(), signal.SIGTERM)
+        time.sleep(10)
+
+    before = signal.getsignal(signal.SIGTERM)
+    monkeypatch.setattr("four_seasons_env.commands.show_rules", stopped)
+    assert call("rules") == 143
+    assert capsys.readouterr().err == "stopped\n"
+    assert signal.getsignal(signal.SIGTERM) == before
+
+
 def handle_signals() -> None:
     """Undo what a shell did that started the tests in the background."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
@@ -157,8 +173,18 @@ def start(command: str, flags: list[str], out: Path) -> subprocess.Popen[str]:
 
 @pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="process groups are POSIX's")
-@pytest.mark.parametrize("command", STOPPED)
-def test_ctrl_c_in_all_processes_is_one_line(command: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("command", "kill", "number", "status"),
+    [
+        ("compare", os.killpg, signal.SIGINT, 130),  # as a terminal does
+        ("compare", os.killpg, signal.SIGTERM, 143),  # as a batch system does
+        ("train", os.killpg, signal.SIGINT, 130),
+        ("train", os.kill, signal.SIGTERM, 143),  # as a container does
+    ],
+)
+def test_a_signal_is_one_line(
+    command: str, kill: Any, number: int, status: int, tmp_path: Path
+) -> None:
     """It says what is saved, and how to go on."""
     flags, file = STOPPED[command]
     out = tmp_path / "a b"
@@ -166,9 +192,9 @@ def test_ctrl_c_in_all_processes_is_one_line(command: str, tmp_path: Path) -> No
     while not list(out.glob(file)):
         assert process.poll() is None
         time.sleep(0.5)
-    os.killpg(process.pid, signal.SIGINT)
+    kill(process.pid, number)
     printed = process.communicate(timeout=120)[1]
-    assert process.returncode == 130, printed
+    assert process.returncode == status, printed
     # On a busy machine, joblib's resource tracker may warn of semaphores as it ends.
     ours = re.sub(r".*resource_tracker.*\n  warnings.warn.*\n", "", printed)
     assert re.fullmatch(SAYS[command].format(out=re.escape(str(out))), ours), printed

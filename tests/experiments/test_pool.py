@@ -22,9 +22,9 @@ def total(task: tuple[int, range], shared: dict[str, np.ndarray]) -> tuple[list[
     return [factor * deal + rest for deal in deals], os.getpid()
 
 
-def handler(_: object, __: dict) -> object:
+def handlers(_: object, __: dict) -> tuple[object, object]:
     time.sleep(0.1)  # so that each worker gets some
-    return signal.getsignal(signal.SIGINT)
+    return signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM)
 
 
 def dies(_: object, __: dict) -> None:
@@ -58,12 +58,12 @@ def test_workers_stay_and_get_present_values() -> None:
 
 
 @pytest.mark.slow
-def test_workers_ignore_ctrl_c() -> None:
+def test_workers_leave_signals_to_their_parent() -> None:
     """Also with workers that joblib has kept from an earlier use."""
     for n_jobs in (2, 4, 3):
         with started_pool(Workers(n_jobs=n_jobs)) as pool:
-            handlers = pool.over_deals(handler, None, range(8 * n_jobs), {})
-        assert set(handlers) == {signal.SIG_IGN}
+            found = pool.over_deals(handlers, None, range(8 * n_jobs), {})
+        assert set(found) == {(signal.SIG_IGN, signal.SIG_IGN)}
 
 
 @pytest.mark.slow
