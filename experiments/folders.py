@@ -307,7 +307,7 @@ def write_checkpoint(run: Path, state: bytes, monitor: bytes) -> None:
     sums = "".join(_sum_of(name, data) for name, data in files.items())
     write_atomically(folder / SUMS, sums.encode())
     for each in before:
-        if not each.is_symlink():
+        if each.is_dir() and not each.is_symlink():
             _delete_checkpoint(each)
 
 
