@@ -902,6 +902,10 @@ def test_a_review_is_not_cut_off(page, tmp_path):
         set_text(page, percent)
         page.set_viewport_size({"width": width, "height": 844})
         assert page.evaluate("document.documentElement.scrollWidth") <= width
+    page.emulate_media(media="print", color_scheme="dark")
+    box = page.locator(".scroll")
+    assert box.evaluate("box => box.scrollHeight - box.clientHeight") == 0, "all moves are printed"
+    assert box.evaluate("box => getComputedStyle(box).color") == "rgb(28, 42, 34)", "as on paper"
 
 
 STORED = ["{", "5", '["fly"]', '{"rules": "four-seasons", "deal": "17", "moves": ["fly"]}']
