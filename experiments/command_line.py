@@ -21,6 +21,7 @@ from rich.progress import Progress
 from four_seasons_env.__main__ import USAGE_ERROR, status_of, terminable
 from four_seasons_env.files import expanded
 from four_seasons_env.rules import RULES, get_rules
+from four_seasons_env.streams import complain, standard_streams
 
 _NOT_OTHER = (f"{Path(__file__).parents[1]}/", "<string>", "<frozen importlib", importlib.__file__)
 """Starts of the file names of this package, of code made by it, and of the import system."""
@@ -60,6 +61,7 @@ def command(
     return functools.partial(_run, function, interrupted)
 
 
+@standard_streams()
 def _run(
     function: Callable[[Any], object], interrupted: str, arguments: Sequence[str] | None = None
 ) -> None:
@@ -87,14 +89,14 @@ def _run(
     except KeyboardInterrupt as stopped:
         again = shlex.join([*program, *arguments])
         out = shlex.quote(str(getattr(run, "out", "")))
-        print(f"stopped: {interrupted.format(run=run, command=again, out=out)}", file=sys.stderr)
+        complain(f"stopped: {interrupted.format(run=run, command=again, out=out)}")
         sys.exit(status_of(stopped))
     except (ModuleNotFoundError, BrokenPipeError):
-        raise  # for `four_seasons_env.__main__`, which names the extra, or ends
+        raise  # for `four_seasons_env.__main__`, which names the extra, and `standard_streams`
     except EXPECTED_ERRORS as error:
-        print(f"error: {one_line(error)}", file=sys.stderr)
+        complain(f"error: {one_line(error)}")
         for note in getattr(error, "__notes__", ()):
-            print(note, file=sys.stderr)
+            complain(note)
         if _is_of_other_code(error.__cause__):
             traceback.print_exception(error.__cause__)
         sys.exit(USAGE_ERROR)

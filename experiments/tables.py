@@ -17,6 +17,7 @@ from four_seasons_env.experiments.folders import write_csv
 from four_seasons_env.experiments.summary import BASELINE, CEILING, OPTIMUM, labels
 from four_seasons_env.files import write_atomically
 from four_seasons_env.registration import ENVS, SMALL_ENVS
+from four_seasons_env.streams import printable
 
 SUMMARY, SEEDS = "summary.csv", "seeds.csv"
 FILES = (SUMMARY, SEEDS, "table.md", "table.tex")
@@ -213,7 +214,10 @@ def print_table(cells: pd.DataFrame, title: str) -> None:
         title: its title.
     """
     # Labels may have brackets, which rich would read as its markup: all texts are escaped.
-    table = Table(title=escape(title), box=SIMPLE_HEAD, collapse_padding=True, pad_edge=False)
+    cells = cells.rename(columns=printable).map(printable)
+    table = Table(
+        title=escape(printable(title)), box=SIMPLE_HEAD, collapse_padding=True, pad_edge=False
+    )
     for name in map(str, cells):
         # A number needs no more room than its longest cell, though its header may be longer.
         longest = max(map(len, [*name.split(), *cells[name]]))
@@ -223,7 +227,15 @@ def print_table(cells: pd.DataFrame, title: str) -> None:
             table.add_column(escape(name), justify="right", overflow="fold", max_width=longest)
     for row in cells.itertuples(index=False):
         table.add_row(*map(escape, row))
-    Console().print(table)
+    _Console().print(table)
+
+
+class _Console(Console):
+    """A console that leaves it to the command what follows when its reader has left."""
+
+    def on_broken_pipe(self) -> None:
+        """Raise the error again: rich would end the process with status 1."""
+        raise BrokenPipeError
 
 
 def _is_text(cells: pd.DataFrame, column: object) -> bool:

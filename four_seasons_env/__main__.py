@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from four_seasons_env import __version__
+from four_seasons_env.streams import complain, standard_streams
 
 USAGE_ERROR, INTERRUPTED, TERMINATED = 2, 130, 143
 """Exit statuses after an error in one line, after Ctrl-C, and after SIGTERM."""
@@ -80,24 +81,16 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
     Raises:
         SystemExit: with status 2 after an error, 130 after Ctrl-C, 143 after SIGTERM; each prints
-            one line. With status 1 if nobody reads the output any more, such as `head`.
+            one line. With status 141 if nobody reads the output any more, such as `head`.
     """
     try:
-        try:
-            with terminable(), _safe_path():
-                _choose(*(sys.argv[1:] if arguments is None else arguments) or ["--help"])
-        finally:  # here, because an error at the exit of Python would print a traceback
-            if sys.stdout:  # not closed from the start
-                sys.stdout.flush()
+        with standard_streams(), terminable(), _safe_path():
+            _choose(*(sys.argv[1:] if arguments is None else arguments) or ["--help"])
     except KeyboardInterrupt as stopped:
-        print("stopped", file=sys.stderr)
+        complain("stopped")
         sys.exit(status_of(stopped))
-    except BrokenPipeError:
-        # Python would print a traceback when it closes the output: it closes this one instead.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(1)
     except (ValueError, OSError, ImportError) as error:
-        print(f"error: {error}", file=sys.stderr)
+        complain(f"error: {error}")
         sys.exit(USAGE_ERROR)
 
 

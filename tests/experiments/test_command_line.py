@@ -12,7 +12,10 @@ from typing import Any
 import pytest
 
 from four_seasons_env.__main__ import GROUPS, main
+from four_seasons_env.engine.deals import TRAIN_FROM
 from four_seasons_env.experiments import train
+from four_seasons_env.experiments.compare import Compare
+from four_seasons_env.experiments.comparison import read_results
 from four_seasons_env.experiments.folders import ROOT, locked
 from four_seasons_env.experiments.report import Report
 from tests.agents.fakes import HERE
@@ -97,15 +100,36 @@ def test_the_listing_imports_no_command() -> None:
 
 
 @pytest.mark.skipif(os.name != "posix", reason="pipes as POSIX has them")
-@pytest.mark.parametrize("arguments", [["rules"], ["train", "--help"]])
-def test_a_reader_that_leaves_ends_the_command(arguments: list[str]) -> None:
-    """The command line is like `four-seasons rules | true`."""
+@pytest.mark.parametrize("arguments", ["rules", "train --help", "verify FOLDER"])
+def test_a_reader_that_leaves_ends_the_command(arguments: str, compared: Compare) -> None:
+    """The command line is like `four-seasons rules | true`. Status 1 means that games differ."""
     reading, writing = os.pipe()
     os.close(reading)
-    command = [sys.executable, "-m", "four_seasons_env", *arguments]
+    words = arguments.replace("FOLDER", str(compared.out)).split()
+    command = [sys.executable, "-m", "four_seasons_env", *words]
     done = subprocess.run(command, stdout=writing, stderr=subprocess.PIPE, cwd=ROOT, check=False)
     os.close(writing)
-    assert (done.returncode, done.stderr) == (1, b"")
+    assert (done.returncode, done.stderr) == (141, b"")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="streams as POSIX has them")
+@pytest.mark.parametrize(
+    ("arguments", "streams"),
+    [
+        ("compare --help", ">&-"),
+        ("verify FOLDER", "<&- >&- 2>&-"),
+        pytest.param("compare --out NEW --n-jobs 2 --agents", "2>&-", marks=pytest.mark.slow),
+    ],
+)
+def test_closed_streams(arguments: str, streams: str, compared: Compare, tmp_path: Path) -> None:
+    """Nothing is printed, and nothing fails. Results do not get what belongs into a stream."""
+    flags = f"random heuristic --deals {TRAIN_FROM}-{TRAIN_FROM + 3} --play deterministic"
+    words = arguments.replace("FOLDER", str(compared.out)).replace("NEW", f"{tmp_path}/x")
+    command = f"{words} {flags}" if words.endswith("--agents") else words
+    shell = f"{sys.executable} -m four_seasons_env {command} {streams}"
+    assert subprocess.run(shell, shell=True, cwd=ROOT, check=False).returncode == 0
+    if "NEW" in arguments:
+        assert len(read_results(tmp_path / "x")) == 8
 
 
 @pytest.mark.slow
