@@ -52,6 +52,9 @@ _KINDS: dict[str, type] = {
 }
 """The fields, and the type of each."""
 
+_LONGEST = 2**22
+"""Bytes of the longest line that is read: a game of 150,000 moves with their times."""
+
 _MOST_SECONDS = 2.0**53
 """Upper bound of times. Larger integers cannot be added to seconds, or not exactly."""
 
@@ -261,13 +264,16 @@ def read_lines(path: str | Path) -> Iterator[tuple[int, bytes]]:
     """The lines of a JSON lines file that are not empty, with their numbers from 1.
 
     Raises:
-        RecordError: if the file is damaged.
+        RecordError: if the file is damaged, or has a line that is too long for a game.
     """
     path, number = expanded(path), 0
     try:
         with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
-            for line in file:
+            # A small compressed file may have a line that does not fit into memory.
+            while line := file.readline(_LONGEST + 1):
                 number += 1
+                if len(line) > _LONGEST:
+                    raise RecordError(f"{path}, line {number} must be {_LONGEST:,} bytes or fewer")
                 if line.strip():
                     yield number, line
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:

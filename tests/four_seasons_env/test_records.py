@@ -1,4 +1,5 @@
 import gzip
+import tracemalloc
 from dataclasses import replace
 
 import pytest
@@ -65,6 +66,17 @@ def test_compressed_files(tmp_path):
     (tmp_path / "latin.jsonl").write_bytes(b'{"player": "\xe9"}')
     with pytest.raises(RecordError, match=r"latin.jsonl, line 1: .* not JSON"):
         list(read_records(tmp_path / "latin.jsonl"))
+
+
+def test_a_line_that_is_too_long_for_a_game(tmp_path):
+    """A compressed file of a few kilobytes may have one of gigabytes."""
+    path, record = tmp_path / "games.jsonl.gz", some_record("czarina", 0)
+    path.write_bytes(to_lines([record]) + gzip.compress(bytes(2**25)))
+    tracemalloc.start()
+    with pytest.raises(RecordError, match=r"games.jsonl.gz, line 2 must be 4,194,304 bytes or"):
+        list(read_records(path))
+    assert tracemalloc.get_traced_memory()[1] < 2**24
+    tracemalloc.stop()
 
 
 def test_cards_that_are_taken_back_are_counted():
