@@ -1,12 +1,15 @@
 """Plots of results: one function per plot, from tables to a picture.
 
-The ending of the file chooses the format, such as PNG or SVG. Plots are narrow, so that their text
-is readable on a phone. Several plots show an agent in the same colour if they get the same
-`colours_of`. Matplotlib's own defaults hold for them, not the settings of the user.
+The ending of the file chooses the format, such as PNG or SVG; equal tables give equal files. Plots
+are narrow, so that their text is readable on a phone. Several plots show an agent in the same
+colour if they get the same `colours_of`. Matplotlib's own defaults hold for them, not the settings
+of the user.
 """
 
+import functools
 import re
 import textwrap
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from itertools import cycle
@@ -14,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-from matplotlib import style, ticker
+from matplotlib import font_manager, style, ticker
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
@@ -25,6 +28,17 @@ BOOK_ODDS = 0.1
 """The odds of winning Four Seasons by Morehead and Mott-Smith."""
 
 _OTHER_COLOURS = ("tab:red", "teal", "deeppink", "goldenrod", "slateblue", "chocolate", "olive")
+_DASHES = ("-", "--", ":", "-.")
+"""Styles of curves of one colour."""
+_INSIDE = 8
+"""Lines of a legend that leave room for curves; a longer one is below the plot, in columns."""
+
+_OTHER_SCRIPTS = (
+    *("Noto Sans CJK SC", "Noto Sans CJK JP", "WenQuanYi Zen Hei", "Noto Sans", "Arial Unicode MS"),
+    *("Microsoft YaHei", "Yu Gothic", "Malgun Gothic", "Nirmala UI"),  # of Windows
+    *("PingFang SC", "Hiragino Sans", "Apple SD Gothic Neo"),  # of macOS
+)
+"""Fonts for what Matplotlib's own font lacks, if they are installed."""
 
 AGENT_COLOURS = {
     "ceiling": "#d3d3d3",
@@ -50,15 +64,20 @@ def drawing(path: Path, title: str, height: float = 3.4) -> Iterator[Axes]:
         title: title of the plot.
         height: height in inches; the width is 5.
     """
-    # Labels may have dollar signs, which would start a formula.
-    with style.context(["default", {"text.parse_math": False}]):
+    own = {
+        "text.parse_math": False,  # labels may have dollar signs, which would start a formula
+        "font.family": _families(),
+        "svg.hashsalt": "four-seasons",  # otherwise the ids in an SVG file are random
+    }
+    with style.context(["default", own]):
         figure = Figure(figsize=(5, height), dpi=200, layout="constrained")
         axes = figure.add_subplot()
         axes.spines[["top", "right"]].set_visible(False)
         axes.grid(alpha=0.3)
         yield axes
         figure.suptitle(title, fontsize=10)
-        figure.savefig(path)
+        dated = path.suffix.lower() == ".svg"
+        figure.savefig(path, metadata={"Date": None} if dated else None)
 
 
 def write(axes: Axes, text: str, place: Any, offset: tuple[float, float], **style: Any) -> None:
@@ -173,28 +192,36 @@ def plot_curves(
         log: use a logarithmic scale for what is spent.
         colours: those of `colours_of`.
     """
-    colours = colours or colours_of(curves["name"])
-    with drawing(path, title) as axes:
+    colours, dashes = colours or colours_of(curves["name"]), Counter[str]()
+    seeds = curves.groupby("name", sort=False)["run"].nunique()
+    legend = {
+        name: in_lines(f"{name} (mean of {count})" if count > 1 else str(name))
+        for name, count in seeds.items()
+    }
+    length = sum(label.count("\n") + 1 for label in legend.values())
+    below = length > _INSIDE
+    with drawing(path, title, 3.4 + below * 0.08 * length) as axes:
         # 1. Win rates of other agents, with their names right of the data.
         for other, rate in references.items():
             axes.axhline(rate, color="grey", ls="--", lw=1, zorder=1)
             place = {"xycoords": ("axes fraction", "data"), "va": "center", "fontsize": 7}
             write(axes, f"{other} {rate:.1%}", (1, rate), (3, 0), color="dimgrey", **place)
-        # 2. A line for each run, and one for their mean.
+        # 2. A line for each run, and one for their mean; of a single run, only its points.
         for name, runs in curves.groupby("name", sort=False):
-            colour = colours[algorithm(str(name))]
+            colour, several = colours[algorithm(str(name))], seeds[name] > 1
+            dash = _DASHES[dashes[colour] % len(_DASHES)]
+            dashes[colour] += 1
             for _, run in runs.groupby("run"):
                 marker = "." if len(run) < 50 else ""
                 (line,) = axes.plot(run["spent"], run["win_rate"], marker=marker, lw=0.7, ms=4)
-                line.set(color=colour, clip_on=False)
+                line.set(color=colour, ls=dash if several else "none", clip_on=False)
                 if "win_low" in run:
                     axes.vlines(run["spent"], run["win_low"], run["win_high"], color=colour, lw=1)
             # Seeds may be validated at different times: between its points, each is a line.
             rates = runs.pivot_table(index="spent", columns="run", values="win_rate")
             mean = rates.interpolate("index", limit_area="inside").dropna().mean(axis=1)
-            several = rates.shape[1] > 1
-            label = in_lines(f"{name} (mean of {rates.shape[1]})" if several else str(name))
-            axes.plot(mean, color=colour, lw=2 if several else 1, label=label)
+            (line,) = axes.plot(mean, color=colour, ls=dash, lw=2 if several else 1)
+            line.set(label=legend[name], clip_on=several)
         # 3. Axes.
         if log:
             axes.set_xscale("log")
@@ -202,7 +229,7 @@ def plot_curves(
             axes.xaxis.set_major_formatter(ticker.EngFormatter(sep=""))
             axes.minorticks_off()
         elif len(curves):
-            axes.set_xlim(0, curves["spent"].max())
+            axes.set_xlim(0, curves["spent"].max() or 1)
             if curves["spent"].max() > 1000:
                 axes.xaxis.set_major_formatter(ticker.EngFormatter(sep=""))
         axes.set_xlabel(axes_labels[0])
@@ -210,7 +237,9 @@ def plot_curves(
         axes.yaxis.set_major_formatter(percent)
         axes.yaxis.set_major_locator(ticker.MaxNLocator(6))
         axes.set_ylim(bottom=0)
-        if len(curves):
+        if below:
+            axes.figure.legend(loc="outside lower center", ncols=2, edgecolor="none", fontsize=7)
+        elif len(curves):
             axes.legend(edgecolor="none", fontsize=7, framealpha=1)
 
 
@@ -234,11 +263,30 @@ def algorithm(name: str) -> str:
 
 
 def in_lines(name: str, room: int = 23) -> str:
-    """A name wrapped into lines of at most ``room`` characters, with its options below it."""
-    parts = [part.replace(",", ", ") for part in re.split("@|, ", name)]
+    """A name wrapped into lines of at most ``room`` characters, with its options below it.
+
+    Characters that no font has are escaped: as boxes, they would all look the same.
+    """
+    known = _characters()
+    shown = [each if ord(each) in known else ascii(each)[1:-1] for each in name]
+    parts = [part.replace(",", ", ") for part in re.split("@|, ", "".join(shown))]
     return "\n".join(line for part in parts for line in textwrap.wrap(part, room))
 
 
 def percent(share: float, _: float) -> str:
     """A share as the text of a tick; Matplotlib passes its place, too."""
     return f"{100 * share:g}%"
+
+
+@functools.cache
+def _families() -> list[str]:
+    """Matplotlib's own font, and the `_OTHER_SCRIPTS` that are installed."""
+    installed = {each.name for each in font_manager.fontManager.ttflist}
+    return ["DejaVu Sans", *(each for each in _OTHER_SCRIPTS if each in installed)]
+
+
+@functools.cache
+def _characters() -> set[int]:
+    """The characters of these fonts."""
+    fonts = [font_manager.get_font(font_manager.findfont(each)) for each in _families()]
+    return set().union(*(font.get_charmap() for font in fonts))
