@@ -75,6 +75,7 @@ def report(run: Report) -> Path:
     compared = [part for each in comparisons for part in _show_comparison(each, figures)]
     page = render(
         "report.html",
+        columns={title: title for title in tables.TITLES},
         compared=compared,
         learning=list(_show_trainings(trainings, comparisons, figures)),
         commands=[each.command for each in trainings],

@@ -114,6 +114,8 @@ _CELLS = {
     "CPU ms/game": "{ms_per_game:.2f}",
 }
 """Titles and formats of the columns; each needs the column of the summary that it names first."""
+TITLES = ("agent", "rules", *_CELLS)
+"""Titles of the columns that a table of a comparison may have."""
 
 
 def as_text(summary: pd.DataFrame, columns: Sequence[str] = ()) -> pd.DataFrame:

@@ -1,13 +1,14 @@
 """Printed tables, and the texts in them."""
 
+import re
 from pathlib import Path
 
 import pandas as pd
 import pytest
 
-from four_seasons_env.experiments.folders import read_table, write_csv
+from four_seasons_env.experiments.folders import DATA, read_table, write_csv
 from four_seasons_env.experiments.summary import summarise
-from four_seasons_env.experiments.tables import PRINTED, as_latex, print_table, to_print
+from four_seasons_env.experiments.tables import PRINTED, as_latex, as_text, print_table, to_print
 from tests.experiments.test_summary import played
 
 
@@ -25,6 +26,15 @@ def test_every_cell_is_printed(columns: int, capsys, monkeypatch) -> None:
     assert text.count("1182.31") == 4
     assert text.count("+100.00]") == text.count("[+100.00,") == 3
     assert text.count("next_deal_ppo") == 2 and "stochastic" in text
+
+
+def test_columns_that_a_report_names_exist() -> None:
+    template = (DATA / "report.html").read_text()
+    named = re.findall(r'columns\["(.+?)"\]', template)
+    assert len(named) == template.count("columns[") > 2
+    seeds = pd.concat([played("a", [1, 0], [52, 9], 0), played("a", [1, 0], [52, 9], 1)])
+    both = pd.concat([seeds, played("heuristic", [1, 0], [52, 9])])
+    assert {*named} <= {*as_text(summarise(both).assign(mask="legal"))}
 
 
 def test_a_table_in_latex() -> None:
