@@ -2,12 +2,12 @@
 
     python docs/tables.py            # write them
     python docs/tables.py --check    # name the stale ones; exit status 1 if there are any
-    python docs/tables.py --add runs/y/summary.csv docs/results/four-seasons.csv
+    python docs/tables.py --add runs/y docs/results/four-seasons.csv
 
 The part between `<!-- rates -->` and `<!-- /rates -->` of a page is what the function `rates` below
-returns, and so on. `--add` first merges a new file of results into a stored one: its rows replace
-those of the same agents, deals or measurements, and name the version and the commit that they come
-from.
+returns, and so on. `--add` first merges new results, the summary of a comparison or a file, into
+stored ones: its rows replace those of the same agents, deals or measurements, and name the version
+and the commit that they come from.
 """
 
 import argparse
@@ -22,7 +22,12 @@ import pandas as pd
 import yaml
 
 from four_seasons_env import Game, __version__, small_games
-from four_seasons_env.experiments.comparison import ceiling_row, read_census
+from four_seasons_env.experiments.comparison import (
+    MANIFEST,
+    ceiling_row,
+    read_census,
+    read_comparison,
+)
 from four_seasons_env.experiments.folders import provenance, read_table, write_csv
 from four_seasons_env.experiments.summary import BASELINE, CEILING
 from four_seasons_env.experiments.tables import (
@@ -446,11 +451,20 @@ def filled(page: str) -> str:
 def add(new: Path, path: Path) -> None:
     """Merge rows of results into stored ones, in place of those with the same keys.
 
+    Args:
+        new: the folder of a comparison, or a CSV file of a study.
+        path: the CSV file of the stored rows.
+
     Raises:
         ValueError: if a row would replace one of more deals, or has differences from another
-            baseline than `heuristic`.
+            baseline than `heuristic`; or for a table of a comparison, which may not be what its
+            games give.
     """
-    rows = read_table(new).assign(version=__version__, commit=provenance()["git"]["commit"][:10])
+    if (new.parent / MANIFEST).is_file():
+        raise ValueError(f"name the comparison, {new.parent}, not {new}: its rows are computed")
+    rows = read_comparison(new, census()).summary if new.is_dir() else read_table(new)
+    commit = provenance()["git"]["commit"] or ""  # empty without git
+    rows = rows.assign(version=__version__, commit=commit[:10])
     before = read_table(path) if path.is_file() else rows[:0]
     if "against" in rows and not {*rows["against"].dropna()} <= {BASELINE}:
         raise ValueError(f"{new} must be compared with {BASELINE}: repeat it without --against")
@@ -472,7 +486,10 @@ def main() -> None:
     parser.add_argument("--add", nargs=2, type=expanded, metavar=("NEW", "STORED"))
     flags = parser.parse_args()
     if flags.add:
-        add(*flags.add)
+        try:
+            add(*flags.add)
+        except (ValueError, OSError) as error:
+            sys.exit(f"error: {error}")
     pages = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
     texts = {page: filled(page.read_text()) for page in pages}
     stale = [page for page, text in texts.items() if page.read_text() != text]

@@ -9,7 +9,6 @@ An interrupted or extended run works only on the blocks that are not done. Two p
 import abc
 import contextlib
 import functools
-import sys
 import traceback
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,12 +21,14 @@ from four_seasons_env.agents.planner.luck import LuckMeter
 from four_seasons_env.agents.registry import AnswerError
 from four_seasons_env.experiments import folders, play
 from four_seasons_env.experiments.command_line import one_line, progress_bar
-from four_seasons_env.experiments.comparison import COLUMNS, Manifest
+from four_seasons_env.experiments.comparison import COLUMNS, Manifest, read_games
 from four_seasons_env.experiments.players import Player
 from four_seasons_env.experiments.workers import Workers
 from four_seasons_env.files import file_name, write_atomically
 from four_seasons_env.records import Record, to_lines
 from four_seasons_env.rules import get_rules
+from four_seasons_env.schemas import Count
+from four_seasons_env.streams import complain
 
 
 @dataclass(frozen=True)
@@ -58,13 +59,22 @@ class Block(abc.ABC):
     def stored(self) -> pd.DataFrame | None:
         """The rows of its result file; None if it is not done, cut short or damaged."""
         try:
-            rows = folders.read_table(self.part)
+            rows = self.read()
             return rows if self.is_done(rows) else None
         except FileNotFoundError:
             return None
         except ValueError as error:
-            print(f"{error}; its {len(self.deals):,} deals are done again", file=sys.stderr)
+            complain(f"{error}; its {len(self.deals):,} deals are done again")
             return None
+
+    def read(self) -> pd.DataFrame:
+        """Read its result file.
+
+        Raises:
+            FileNotFoundError: if there is none.
+            ValueError: if it is damaged.
+        """
+        return folders.read_table(self.part, {"deal": Count})
 
     def is_done(self, stored: pd.DataFrame) -> bool:
         """Whether the stored rows have each deal once, in order; else all are worked on again."""
@@ -128,7 +138,7 @@ def run_blocks(blocks: Sequence[Block], label: str, workers: Workers) -> pd.Data
     # run ends with the same table as an uninterrupted one.
     for i, block in enumerate(blocks):
         if rows[i] is None:
-            rows[i] = folders.read_table(block.part)
+            rows[i] = block.read()
     table = pd.concat(rows, ignore_index=True)
     folders.write_csv(blocks[0].out / "results.csv", table)
     return table
@@ -171,6 +181,10 @@ class PlayerBlock(Block):
     def games(self) -> Path:
         """File of the recorded games."""
         return self.part.with_suffix(".jsonl.gz")
+
+    def read(self) -> pd.DataFrame:
+        """Read its games."""
+        return read_games(self.part)
 
     def is_done(self, stored: pd.DataFrame) -> bool:
         """Whether results, games and luck of the block are complete."""

@@ -14,15 +14,13 @@ from typing import Literal
 import pandas as pd
 
 from four_seasons_env.arguments import nearest
-from four_seasons_env.engine.deals import deals_in_words, parse_deals
+from four_seasons_env.engine.deals import deals_in_words
 from four_seasons_env.experiments import blocks, command_line, comparison, folders, tables
 from four_seasons_env.experiments.play import own_generators
 from four_seasons_env.experiments.players import find_players
-from four_seasons_env.experiments.summary import BASELINE, summarise_seeds, what_is_certain
+from four_seasons_env.experiments.summary import BASELINE, what_is_certain
 from four_seasons_env.experiments.workers import Workers
-
-MAX_DEALS = 10_000_000
-"""Of a comparison: its rows are kept in memory."""
+from four_seasons_env.files import write_atomically
 
 
 @dataclass
@@ -77,7 +75,7 @@ def compare(run: Compare) -> pd.DataFrame:
     # 1. Whatever is wrong is reported before hours of play.
     census = comparison.read_census(run.census)
     manifest = _checked(run)
-    against = _baseline(run.against, manifest)
+    manifest.against = _baseline(run.against, manifest)
     own = blocks.files_of(run.out, manifest)
     own += [run.out / name for name in (comparison.RESULTS, *tables.FILES)]
     with folders.locked(run.out, "comparison", own):
@@ -86,9 +84,9 @@ def compare(run: Compare) -> pd.DataFrame:
         todo = [block for player in blocks.blocks_of(run.out, manifest) for block in player]
         games = blocks.run_blocks(todo, "playing", run.workers)
         # 3. Games to one summary, and the summary to files.
-        summary = comparison.summarise_players(games, manifest.players, census, against)
-        seeds = summarise_seeds(games, against)
-        tables.write_tables(run.out, summary, seeds, manifest.numbers)
+        summary, seeds = comparison.summaries(manifest, games, census)
+        for name, text in tables.exports(summary, seeds, manifest.numbers).items():
+            write_atomically(run.out / name, text.encode())
     # 4. The same for people.
     for rules, rows in summary.groupby("rules", sort=False):
         tables.print_summary(rows, f"{rules}, {deals_in_words(manifest.numbers)}")
@@ -104,8 +102,7 @@ def _checked(run: Compare) -> comparison.Manifest:
         raise ValueError("name at least one agent, one rule set and one way to play")
     command_line.check_stored_seed(run.seed)
     run.workers.check()
-    if len(parse_deals(run.deals)) > MAX_DEALS:
-        raise ValueError(f"--deals must be {MAX_DEALS:,} deals or fewer, not {run.deals}")
+    comparison.parse_range(run.deals)
     players = {rules: find_players(run.agents, rules, run.play) for rules in rule_sets}
     luck = {rules: blocks.meter_for(rules).name for rules in rule_sets if run.luck}
     return comparison.Manifest(players, run.deals, run.seed, run.record, luck)

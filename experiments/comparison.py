@@ -4,14 +4,17 @@
    comparison may grow by agents, rule sets and deals. Its seed, its version and the weights of its
    agents stay the same.
 2. The summary has a row for each player, and rows for the best possible play: the ceiling is what a
-   player who sees every card could win, by a census that solves the deals one by one.
+   player who sees every card could win, by a census that solves the deals one by one. It is
+   computed from the rows per game each time; a file that holds one is for people.
 """
 
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, NotRequired, TypedDict, cast
 
+import numpy as np
 import pandas as pd
+from msgspec import Meta
 
 import four_seasons_env
 from four_seasons_env.engine.deals import parse_deals, split_of
@@ -23,20 +26,59 @@ from four_seasons_env.experiments.folders import (
     read_table,
     write_json,
 )
-from four_seasons_env.experiments.players import Player
-from four_seasons_env.experiments.summary import CEILING, OPTIMUM, summarise
+from four_seasons_env.experiments.players import Player, check_distinct, check_label
+from four_seasons_env.experiments.summary import (
+    BASELINE,
+    CEILING,
+    OPTIMUM,
+    summarise,
+    summarise_seeds,
+)
 from four_seasons_env.files import expanded
+from four_seasons_env.game import MAX_MOVES
 from four_seasons_env.optima import small_games
-from four_seasons_env.schemas import read_json
+from four_seasons_env.rules import get_rules
+from four_seasons_env.schemas import Amount, Count, Number, Seed, one_of, read_json
 
 MANIFEST, RESULTS = MARKS["comparison"], "results.csv"
 """Files of a comparison: its players and deals, and a row per game."""
 
-COLUMNS = (
-    *("agent", "play", "rules", "train_seed", "deal"),
-    *("won", "cards_up", "moves", "seconds"),
-)
-"""Columns of `results.csv`; `seconds` is the agent's processor time for a game."""
+_GAMES: dict[str, Any] = {
+    **{"agent": str, "play": str, "rules": str, "train_seed": Seed | None, "deal": Count},
+    **{"won": bool, "cards_up": Annotated[int, Meta(ge=0, le=52)]},
+    **{"moves": Annotated[int, Meta(ge=0, le=MAX_MOVES)], "seconds": Amount},
+}
+"""Columns of `results.csv`, and the types of their cells; `seconds` is the agent's processor time
+for a game."""
+COLUMNS = tuple(_GAMES)
+_LUCK: dict[str, Any] = {"luck": Number | None, "luck_variance": Amount | None}
+"""Columns that follow if luck is measured; it may be for some of the rule sets."""
+
+CENSUS: dict[str, Any] = {
+    **{"rules": str, "deal": Count},
+    "status": Annotated[str, one_of(("won", "lost", "unknown"))],
+}
+"""Columns of the `results.csv` of a census, which has others, and the types of their cells."""
+
+MAX_DEALS = 10_000_000
+"""Of a comparison: its rows are kept in memory."""
+
+
+class Git(TypedDict):
+    """The state of the clone that played."""
+
+    commit: str | None
+    changed: str | None
+
+
+class Origin(TypedDict):
+    """What `provenance` returns; a report shows command and commit."""
+
+    command: str
+    git: Git
+    python: NotRequired[Any]
+    versions: NotRequired[Any]
+    machine: NotRequired[Any]
 
 
 @dataclass
@@ -47,7 +89,7 @@ class Manifest:
     """The players of each rule set."""
     deals: str
     """A range of deals, such as "10000-10999"."""
-    seed: int = 0
+    seed: Seed = 0
     """Seed of the agents' random numbers and of the reshuffled stock."""
     recorded: bool = False
     """Whether the moves of all games are stored."""
@@ -55,18 +97,41 @@ class Manifest:
     """The meter of luck for each rule set; empty if luck is not measured."""
     split: str = ""
     """The split of the deals: "test", "validation" or "" for any other."""
-    version: str = four_seasons_env.__version__
-    origin: dict[str, Any] = field(default_factory=provenance)
-    """Command, versions, machine and git state of the latest run."""
+    version: str = ""
+    """Version of this package in the latest run, as `open_comparison` writes it."""
+    origin: Origin | None = None
+    """Command, versions, machine and git state of the latest run, which it writes too."""
+    against: str = BASELINE
+    """Label of the baseline of the tables."""
 
     def __post_init__(self) -> None:
         # As numbers, so that a folder says the same whether a range or a split was asked for.
         self.deals, self.split = f"{self.numbers[0]}-{self.numbers[-1]}", split_of(self.numbers)
+        # A folder of another person may say anything.
+        if not (self.players and all(self.players.values())):
+            raise ValueError("a comparison must have at least one player for each rule set")
+        for rules, players in self.players.items():
+            get_rules(rules)
+            check_distinct(players)
+            for each in players:
+                check_label(each.agent, each.name.registered)
 
     @property
     def numbers(self) -> range:
         """The numbers of the deals."""
-        return parse_deals(self.deals)
+        return parse_range(self.deals)
+
+
+def parse_range(deals: str) -> range:
+    """The deals of a comparison, written as for `parse_deals`.
+
+    Raises:
+        ValueError: see `parse_deals`; or for more than `MAX_DEALS`.
+    """
+    numbers = parse_deals(deals)
+    if numbers[-1] - numbers[0] >= MAX_DEALS:
+        raise ValueError(f"--deals must be {MAX_DEALS:,} deals or fewer, not {deals}")
+    return numbers
 
 
 def open_comparison(out: Path, manifest: Manifest) -> Manifest:
@@ -78,6 +143,8 @@ def open_comparison(out: Path, manifest: Manifest) -> Manifest:
         ValueError: if the folder holds a comparison that this one contradicts, naming the first
             difference, or a damaged manifest.
     """
+    manifest.version = four_seasons_env.__version__
+    manifest.origin = cast(Origin, provenance())
     if (out / MANIFEST).is_file():
         stored = read_manifest(out)
         # It may add players, rule sets and deals, and may not change what was played.
@@ -110,15 +177,16 @@ def _difference(stored: Manifest, now: Manifest) -> str | None:
         for player in before:
             same = players.get(player.key)
             if same is None:
-                return f"of {_described(player, rules)}, which this one leaves out (name all again)"
+                return f"of {described(player, rules)}, which this one leaves out (name all again)"
             if same.method != player.method:
-                return f"of {_described(player, rules)} as {player.name}, not as {same.name}"
+                return f"of {described(player, rules)} as {player.name}, not as {same.name}"
             if same.weights != player.weights:
-                return f"of {_described(player, rules)} with other weights of {same.name}"
+                return f"of {described(player, rules)} with other weights of {same.name}"
     return None
 
 
-def _described(player: Player, rules: str) -> str:
+def described(player: Player, rules: str) -> str:
+    """A player under a rule set, for messages."""
     seed = "" if player.train_seed is None else f", training seed {player.train_seed}"
     return f"{player.agent!r} ({rules}, {player.play}{seed})"
 
@@ -141,17 +209,91 @@ def read_results(folder: str | Path) -> pd.DataFrame:
 
     Raises:
         FileNotFoundError: if there are none.
-        ValueError: if rows are missing.
+        ValueError: if rows are missing, or a cell cannot be of a game.
     """
     path, manifest = expanded(folder) / RESULTS, read_manifest(folder)
-    results = read_table(path)
+    if not path.is_file():
+        raise FileNotFoundError(f"{folder} has no {RESULTS}: repeat the comparison to finish it")
+    results = read_games(path)
     games = len(manifest.numbers) * sum(map(len, manifest.players.values()))
     if len(results) != games:
         raise ValueError(f"{path} has {len(results):,} rows for {games:,} games: compare again")
     return results
 
 
+def read_games(path: Path) -> pd.DataFrame:
+    """A table of games: `results.csv` or that of a block.
+
+    Raises:
+        FileNotFoundError: if there is no such file.
+        ValueError: naming the file and the first cell that cannot be of a game.
+    """
+    games = read_table(path, _GAMES, _LUCK)
+    if more := [name for name in games if name not in _GAMES | _LUCK]:
+        raise ValueError(f"{path} must not have the column {more[0]}")
+    return games
+
+
 # --- summary --------------------------------------------------------------------------------------
+
+
+@dataclass
+class Comparison:
+    """A finished comparison, with tables that were computed from its games."""
+
+    folder: Path
+    manifest: Manifest
+    summary: pd.DataFrame
+    """Rows of `summarise_players`."""
+    seeds: pd.DataFrame
+    """Rows of `summarise_seeds`."""
+
+
+def read_comparison(folder: Path, census: pd.DataFrame) -> Comparison:
+    """Read a comparison whose games are finished.
+
+    Args:
+        folder: its folder.
+        census: results of a census, for the ceiling.
+
+    Raises:
+        FileNotFoundError: if the folder has no comparison or no results.
+        ValueError: if its manifest or its results are damaged, or contradict each other.
+    """
+    manifest, results = read_manifest(folder), read_results(folder)
+    # Each player has its rows together, a row for each deal.
+    players = [(rules, each) for rules in manifest.players for each in manifest.players[rules]]
+    keys = results[["rules", "agent", "play", "train_seed"]].astype(object)
+    keys, count = keys.where(keys.notna(), None), len(manifest.numbers)
+    for i, (rules, player) in enumerate(players):
+        own = slice(i * count, (i + 1) * count)
+        rows, all_cards = results[own], get_rules(rules).cards
+        if (
+            {*keys[own].itertuples(index=False, name=None)} != {(rules, *player.key)}
+            or not np.array_equal(rows["deal"], manifest.numbers)
+            or not rows["won"].equals(rows["cards_up"] == all_cards)
+        ):
+            raise ValueError(
+                f"{folder / RESULTS} must have the games of {described(player, rules)} in lines "
+                f"{own.start + 2:,} to {own.stop + 1:,}, one for each of the deals "
+                f"{manifest.deals}, won with {all_cards} cards up: compare again"
+            )
+    return Comparison(folder, manifest, *summaries(manifest, results, census))
+
+
+def summaries(
+    manifest: Manifest, results: pd.DataFrame, census: pd.DataFrame
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """The rows of `summarise_players` and `summarise_seeds` of a comparison.
+
+    Args:
+        manifest: its players and their baseline.
+        results: a row per game.
+        census: results of a census, for the ceiling.
+    """
+    against = manifest.against
+    summary = summarise_players(results, manifest.players, census, against)
+    return summary, summarise_seeds(results, against)
 
 
 def summarise_players(
@@ -200,10 +342,7 @@ def read_census(path: Path | None = None) -> pd.DataFrame:
         raise FileNotFoundError(
             f"{results.parent} has no census: experiments/studies/census.py writes {RESULTS}"
         )
-    census = read_table(results)
-    if not {"rules", "deal", "status"} <= set(census):
-        raise ValueError(f"{results} must have the columns rules, deal and status")
-    return census
+    return read_table(results, CENSUS)
 
 
 def ceiling_row(rules: str, solved: pd.DataFrame) -> dict[str, object]:

@@ -27,17 +27,19 @@ import re
 import shlex
 import subprocess
 import sys
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+import warnings
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import GenericAlias
 from typing import Any
 
 import pandas as pd
 
 from four_seasons_env import __version__
 from four_seasons_env.files import naming, refuse_links, write_atomically
-from four_seasons_env.schemas import Amount, Count, Number, Share, read_json
+from four_seasons_env.schemas import Amount, Count, Deals, Number, Share, fitting, read_json
 
 _HOME = Path(__file__).resolve().parents[1]
 IN_CLONE = (_HOME / "pyproject.toml").is_file()
@@ -188,12 +190,24 @@ WHOLE = dict.fromkeys(("train_seed", "seeds", "deals"), "Int64")
 """Types of columns of whole numbers that may be missing. As floats, they would lose digits."""
 
 
-def read_table(path: Path) -> pd.DataFrame:
+Columns = Mapping[str, Any]
+"""Columns of a table, and the types of their cells as in `schemas`; those that may be missing are
+also None."""
+
+
+def read_table(
+    path: Path, needed: Columns | None = None, others: Columns | None = None
+) -> pd.DataFrame:
     """Read a table from `write_csv`: names stay text, empty cells are missing values.
+
+    Args:
+        path: of the file.
+        needed: columns that it must have.
+        others: columns that it may have.
 
     Raises:
         FileNotFoundError: if there is no such file.
-        ValueError: naming the file, if it ends within a row or is not a table.
+        ValueError: naming the file, if it ends within a row; see also `parse_csv`.
     """
     # Tables are written whole, but a copy may be cut. Without its last line break, the last number
     # could lack digits and still be read.
@@ -201,18 +215,67 @@ def read_table(path: Path) -> pd.DataFrame:
         file.seek(-min(1, path.stat().st_size), os.SEEK_END)
         if file.read() != b"\n":
             raise ValueError(f"{path} is cut short")
-    try:
-        types: dict[str, Any] = WHOLE | dict.fromkeys(TEXTS, str)
-        return pd.read_csv(path, dtype=types, keep_default_na=False, na_values=[""])
-    except ValueError as error:
-        raise ValueError(f"{path} is not a CSV table: {error}") from None
+    options = {"dtype": WHOLE | dict.fromkeys(TEXTS, str), "na_values": [""]}
+    return parse_csv(path, needed or {}, others or {}, keep_default_na=False, **options)
+
+
+def parse_csv(path: Path, needed: Columns, others: Columns, **options: Any) -> pd.DataFrame:
+    """Read a CSV file of any origin.
+
+    Args:
+        path: of the file.
+        needed: columns that it must have.
+        others: columns that it may have; its further columns are not checked.
+        options: of `pandas.read_csv`.
+
+    Raises:
+        FileNotFoundError: if there is no such file.
+        ValueError: naming the file, if it is not a table or lacks a column; and the line, if a cell
+            is of another type.
+    """
+    columns, what = {**needed, **others}, "is not a CSV table"
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", pd.errors.ParserWarning)  # of rows with too many cells
+        try:
+            table: pd.DataFrame = pd.read_csv(path, index_col=False, **options)
+            if not needed.keys() <= {*table}:
+                what = f"must have the columns {','.join(needed)}"
+                raise ValueError(f"it has {','.join(map(str, table))!r:.80}")
+            for name in columns.keys() & {*table}:
+                what, values = f"is damaged in column {name}", table[name].drop_duplicates()
+                every: Any = GenericAlias(list, columns[name])
+                fitting(values.astype(object).where(values.notna(), None).tolist(), every)
+        except (ValueError, TypeError, OverflowError, pd.errors.ParserWarning) as error:
+            fault = _first_fault(path, columns, options)
+            raise ValueError(f"{path} {fault or f'{what}: {error}'}") from None
+    return table
+
+
+def _first_fault(path: Path, columns: Columns, options: dict[str, Any]) -> str | None:
+    """The first cell of a CSV file that is of another type.
+
+    One text among numbers makes pandas read all of them as texts, so each cell is read as text.
+    """
+    with suppress(ValueError, pd.errors.ParserWarning):
+        texts = pd.read_csv(path, index_col=False, **options | {"dtype": str}).astype(object)
+        for name in columns.keys() & {*texts}:
+            for line, text in enumerate(texts[name].where(texts[name].notna(), None), 2):
+                try:
+                    fitting(text, columns[name], strict=False)
+                except ValueError as error:
+                    return f"is damaged: {name} in line {line} is {text or ''!r:.40}: {error}"
+    return None
 
 
 def write_csv(path: Path, table: pd.DataFrame) -> None:
     """Write a table as CSV, atomically."""
+    write_atomically(path, as_csv(table).encode())
+
+
+def as_csv(table: pd.DataFrame) -> str:
+    """A table as the content of a CSV file; numbers have six digits."""
     whole = {name: kind for name, kind in WHOLE.items() if name in table}
-    text = table.astype(whole).to_csv(index=False, float_format="%.6g")
-    write_atomically(path, text.encode())
+    return table.astype(whole).to_csv(index=False, float_format="%.6g", lineterminator="\n")
 
 
 # --- folders of training runs -------------------------------------------------------------------
@@ -224,6 +287,8 @@ STATE, MONITOR, SUMS = "state.pt", "monitor.json", "SHA256SUMS"
 in the form that `sha256sum --check` reads."""
 STEPS = "time/total_timesteps"
 """Column of the learning curve: moves, decisions or games so far."""
+CORE_SECONDS, WIN_RATE = "time/core_seconds", "validation/win_rate"
+"""Columns that a report shows: processor time so far, and share of the validation deals won."""
 
 
 @dataclass
@@ -242,7 +307,7 @@ class RunFile:
 class Validation:
     """The results of a policy on validation deals."""
 
-    deals: str
+    deals: Deals
     won: Share
     cards_up: Number
     steps: Count
@@ -281,10 +346,7 @@ def read_log(folder: Path) -> pd.DataFrame:
     path = folder / PROGRESS
     if not path.is_file() or not path.stat().st_size:
         return pd.DataFrame({STEPS: []})
-    log = pd.read_csv(path)
-    if STEPS not in log:
-        raise ValueError(f"{path} is not the log of a run: it has no column {STEPS}")
-    return log
+    return parse_csv(path, {STEPS: Count}, {CORE_SECONDS: Amount | None, WIN_RATE: Share | None})
 
 
 def write_checkpoint(run: Path, state: bytes, monitor: bytes) -> None:

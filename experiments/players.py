@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
 
 from four_seasons_env.agents.names import Name, make_agent, names_agent
 from four_seasons_env.agents.policy_files import PolicyCard, load_policy_card
@@ -13,7 +14,7 @@ from four_seasons_env.experiments import folders
 from four_seasons_env.experiments.command_line import check_stored_seed
 from four_seasons_env.experiments.summary import CEILING, OPTIMUM
 from four_seasons_env.rules import Rules, get_rules
-from four_seasons_env.schemas import read_json
+from four_seasons_env.schemas import Amount, Positive, Seed, one_of, read_json
 
 
 @dataclass(frozen=True)
@@ -25,9 +26,9 @@ class Player:
     name: Name
     """Name for `make_agent`, with the path to the weights of one policy; in files, its text without
     an absolute path."""
-    play: str
+    play: Annotated[str, one_of(PLAYS)]
     """`deterministic` or `stochastic`."""
-    train_seed: int | None
+    train_seed: Seed | None
     kind: str
     """Method of play; see `four_seasons_env.agents.Agent`."""
     weights: tuple[str, ...] = ()
@@ -36,11 +37,11 @@ class Player:
     """Description of what the agent observes."""
     mask: str = ""
     """The mask of `FourSeasonsEnv` that it plays with; "" where a folder does not say."""
-    train_steps: float | None = None
+    train_steps: Amount | None = None
     """Moves, decisions or games of its training; None if its weights do not say."""
-    core_seconds: float | None = None
+    core_seconds: Amount | None = None
     """Processor time of its training."""
-    block: int = 1000
+    block: Positive = 1000
     """Deals that a task plays in lockstep; see `four_seasons_env.agents.Agent`."""
 
     @property

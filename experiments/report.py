@@ -14,11 +14,13 @@ in the folders.
 """
 
 import base64
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 import pandas as pd
 import tyro
@@ -30,7 +32,8 @@ from four_seasons_env.experiments.pages import render
 from four_seasons_env.experiments.players import check_label
 from four_seasons_env.experiments.summary import CEILING, OPTIMUM, labels
 from four_seasons_env.files import expanded, file_name, refuse_links, write_atomically
-from four_seasons_env.schemas import read_json
+from four_seasons_env.rules import get_rules
+from four_seasons_env.schemas import Amount, Seed, Share, read_json
 
 
 @dataclass
@@ -43,6 +46,9 @@ class Report(Run):
     out: Path | None = None
     """The page, ending in `.html`, or a folder for `report.html`.
     Without this flag: the first of the folders."""
+    census: Path | None = None
+    """Folder of a census, for the ceiling, as `four-seasons compare` takes it.
+    Without this flag: the stored census of the test deals."""
 
 
 def report(run: Report) -> Path:
@@ -56,12 +62,12 @@ def report(run: Report) -> Path:
     if not run.runs:
         raise ValueError("name at least one folder of a comparison or training")
     paths = [_labelled(each) for each in run.runs]
-    comparisons, trainings, others = _read_all(paths)
+    comparisons, trainings, others = _read_all(paths, comparison.read_census(run.census))
 
     # 2. The page goes into the first folder, and an agent has one colour in all of its figures.
     first = paths[0][0]
-    out = run.out or (first.parent if first.suffix == ".csv" else first)
-    if out.suffix != ".html":
+    out = run.out or (first.parent if _is_curve(first) else first)
+    if out.suffix.lower() != ".html":
         out = out / "report.html"
     # A folder that somebody has sent may have links in place of our files; a named page may be one.
     pictures = [each for each in out.parent.glob("*-*") if each.suffix in (".svg", ".png")]
@@ -91,14 +97,31 @@ def report(run: Report) -> Path:
 # --- reading ------------------------------------------------------------------------------------
 
 
-@dataclass
-class _Comparison:
-    """A comparison: its folder, its manifest and its tables."""
+class _Flags(TypedDict):
+    """The flags of a training that are shown."""
 
-    folder: str
-    manifest: comparison.Manifest
-    summary: pd.DataFrame
-    seeds: pd.DataFrame
+    agent: str
+    seed: Seed
+    warm_start: str | None
+
+
+@dataclass
+class _Named:
+    """The name of a rule set."""
+
+    name: str
+
+    def __post_init__(self) -> None:
+        get_rules(self.name)
+
+
+@dataclass
+class _RunFile:
+    """The part of `run.json` that is shown."""
+
+    run: _Flags
+    rules: _Named
+    command: str
 
 
 @dataclass
@@ -120,7 +143,9 @@ def _labelled(given: Path) -> tuple[Path, str]:
         ValueError: for a label that a plot cannot show.
     """
     label, equals, path = str(given).partition("=")
-    if given.exists() or not equals:  # a path may have an =, too
+    with suppress(OSError):  # a label may be too long for a path
+        equals = "" if given.exists() else equals  # a path may have an =, too
+    if not equals:
         return given, ""
     if not (label and path):
         raise ValueError(f"a run with a label must be LABEL=PATH, not {str(given)!r}")
@@ -129,34 +154,33 @@ def _labelled(given: Path) -> tuple[Path, str]:
 
 
 def _read_all(
-    paths: Iterable[tuple[Path, str]],
-) -> tuple[list[_Comparison], list[_Training], list[pd.DataFrame]]:
+    paths: Iterable[tuple[Path, str]], census: pd.DataFrame
+) -> tuple[list[comparison.Comparison], list[_Training], list[pd.DataFrame]]:
     """Comparisons, trainings, alone or in a common folder, and curves of other programs.
 
     Raises:
         ValueError: for a comparison with a label, or a damaged file.
         FileNotFoundError: for another folder.
     """
-    comparisons, trainings, others = list[_Comparison](), list[_Training](), list[pd.DataFrame]()
+    comparisons = list[comparison.Comparison]()
+    trainings, others = list[_Training](), list[pd.DataFrame]()
     for path, label in paths:
         # A file or a folder says by what is in it which command wrote it.
         inside = sorted(each.parent for each in path.glob(f"*/{folders.RUN}"))
-        if path.suffix == ".csv":
+        if _is_curve(path):
             others.append(_read_other(path, label))
-        elif (path / tables.SUMMARY).is_file():
+        elif (path / comparison.MANIFEST).is_file():
             if label:
                 raise ValueError(f"{path} is a comparison, which has labels: leave out '{label}='")
-            comparison.read_results(path)  # refuses one that was stopped: its tables are old
-            read = (folders.read_table(path / name) for name in (tables.SUMMARY, tables.SEEDS))
-            shown = folders.portable(str(path))
-            comparisons.append(_Comparison(shown, comparison.read_manifest(path), *read))
+            comparisons.append(comparison.read_comparison(path, census))
         elif (path / folders.RUN).is_file():
             trainings.append(_read_training(path, label))
         elif inside:
             trainings += [_read_training(each, label) for each in inside]
         else:
             raise FileNotFoundError(
-                f"{path} has no run: it must contain {tables.SUMMARY} (of `four-seasons compare`), "
+                f"{path} has no run: it must contain {comparison.MANIFEST} (of `four-seasons "
+                "compare`), "
                 f"{folders.RUN} (of `four-seasons train`) or folders with one"
             )
     return comparisons, trainings, others
@@ -164,11 +188,11 @@ def _read_all(
 
 def _read_training(folder: Path, label: str) -> _Training:
     """Read a training run, with a label or without."""
-    about = folders.read_run(folder)
+    about = read_json(folder / folders.RUN, _RunFile, more=True)
     start = about.run["warm_start"]
-    name = label or str(about.run["agent"]) + (f" from {start}" if start else "")
+    name = label or about.run["agent"] + (f" from {start}" if start else "")
     # Core-minutes do not depend on other programs. Rows without a validation are left out.
-    columns = {"time/core_seconds": "spent", "validation/win_rate": "win_rate"}
+    columns = {folders.CORE_SECONDS: "spent", folders.WIN_RATE: "win_rate"}
     log = folders.read_log(folder).reindex(columns=list(columns)).dropna().rename(columns=columns)
     curve = log.assign(spent=log["spent"] / 60, name=name, run=str(folder))
     outcome = {}
@@ -182,22 +206,34 @@ def _read_training(folder: Path, label: str) -> _Training:
             "games": f"{done.games:,}",
             "best won %": f"{100 * done.best.won:.2f}",
         }
-    return _Training(about.rules["name"], about.command, curve, outcome)
+    return _Training(about.rules.name, about.command, curve, outcome)
 
 
 def _read_other(path: Path, label: str) -> pd.DataFrame:
     """The learning curve of another program, called as its file unless it has a label.
 
     Raises:
+        FileNotFoundError: if there is no such file.
         ValueError: for a file without steps and win rates.
     """
-    table: pd.DataFrame = folders.read_table(path)
-    if missing := {"steps", "win_rate"} - {*table}:
-        raise ValueError(f"{path} has no column {' or '.join(sorted(missing))}")
-    table = table[["steps", "win_rate"]].dropna().apply(pd.to_numeric, errors="coerce")
-    if table["steps"].isna().any() or not table["win_rate"].between(0, 1).all():
-        raise ValueError(f"{path} must have numbers as steps, and a win_rate of 0 to 1")
+    # pandas knows the line ends of other programs, and their words for a missing number.
+    is_wide = path.read_bytes()[:2] in (BOM_UTF16_LE, BOM_UTF16_BE)
+    table = folders.parse_csv(
+        path,
+        {"steps": Amount | None, "win_rate": Share | None},
+        {},
+        encoding="utf-16" if is_wide else "utf-8-sig",
+        skipinitialspace=True,
+    )
+    table = table[["steps", "win_rate"]].dropna().astype(float).sort_values("steps", kind="stable")
+    if table.empty:
+        raise ValueError(f"{path} must have a row with steps and a win_rate")
     return table.assign(name=label or str(path), run=str(path), spent=table["steps"])
+
+
+def _is_curve(path: Path) -> bool:
+    """Whether a path names a file of another program."""
+    return path.suffix.lower() == ".csv"
 
 
 # --- showing ------------------------------------------------------------------------------------
@@ -226,7 +262,9 @@ class _Figures:
         return base64.b64encode(path.read_bytes()).decode()
 
 
-def _show_comparison(compared: _Comparison, figures: _Figures) -> Iterator[dict[str, Any]]:
+def _show_comparison(
+    compared: comparison.Comparison, figures: _Figures
+) -> Iterator[dict[str, Any]]:
     """A part for each rule set: a sentence, tables, figures; the last part names the source."""
     deals = deals_in_words(compared.manifest.numbers)
     by_rules = list(compared.summary.groupby("rules", sort=False))
@@ -260,7 +298,7 @@ def _show_seeds(seeds: pd.DataFrame) -> pd.DataFrame | None:
 
 
 def _show_trainings(
-    trainings: list[_Training], comparisons: list[_Comparison], figures: _Figures
+    trainings: list[_Training], comparisons: list[comparison.Comparison], figures: _Figures
 ) -> Iterator[dict[str, Any]]:
     """A part for each rule set: outcomes, and learning curves with a colour for each algorithm."""
     for rules in dict.fromkeys(each.rules for each in trainings):

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -13,15 +12,13 @@ from rich.table import Table
 
 from four_seasons_env import __version__
 from four_seasons_env.engine.deals import deals_in_words
-from four_seasons_env.experiments.folders import write_csv
+from four_seasons_env.experiments.folders import as_csv
 from four_seasons_env.experiments.summary import BASELINE, CEILING, OPTIMUM, labels
-from four_seasons_env.files import write_atomically
 from four_seasons_env.registration import ENVS, SMALL_ENVS
 from four_seasons_env.streams import printable
 
-SUMMARY, SEEDS = "summary.csv", "seeds.csv"
-FILES = (SUMMARY, SEEDS, "table.md", "table.tex")
-"""Files of `write_tables`."""
+FILES = ("summary.csv", "seeds.csv", "table.md", "table.tex")
+"""Files of `exports`."""
 
 ADJUSTED = "won % luck-adjusted [95%]"
 
@@ -43,20 +40,17 @@ NAMES = ("agent", "play", "rules", "method", "mask", "training")
 """Columns of text, as is the first of each table."""
 
 
-def write_tables(folder: Path, summary: pd.DataFrame, seeds: pd.DataFrame, deals: range) -> None:
-    """Write the `FILES` of a comparison.
+def exports(summary: pd.DataFrame, seeds: pd.DataFrame, deals: range) -> dict[str, str]:
+    """The tables of a comparison as the contents of the `FILES`, which are for people.
 
     Args:
-        folder: folder of the comparison.
         summary: a row for each agent and way of playing under each rule set.
         seeds: the same for each training run.
         deals: the deals that were played.
     """
-    write_csv(folder / SUMMARY, summary)
-    write_csv(folder / SEEDS, seeds)
     latex = as_latex(to_print(summary, PAPER), _note(summary, deals))
-    for name, text in {"table.md": as_markdown(as_text(summary)), "table.tex": latex}.items():
-        write_atomically(folder / name, text.encode())
+    texts = as_csv(summary), as_csv(seeds), as_markdown(as_text(summary)), latex
+    return dict(zip(FILES, texts, strict=True))
 
 
 def _note(summary: pd.DataFrame, deals: range) -> str:

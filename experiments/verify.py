@@ -5,7 +5,8 @@
 
 Every game is replayed on the engine. Each deal of the manifest must occur once, each move must be
 legal, and each game must end with its last move. Won, cards up and moves must agree with
-results.csv. Differences are printed; if there are any, the exit status is 1.
+results.csv, and the tables of the folder with what results.csv gives. Differences are printed; if
+there are any, the exit status is 1.
 The documentation's page on the protocol lists what a replay cannot prove.
 """
 
@@ -17,14 +18,15 @@ from pathlib import Path
 import pandas as pd
 import tyro
 
+from four_seasons_env import __version__
 from four_seasons_env.engine.masks import mask_after
 from four_seasons_env.engine.moves import find_move
-from four_seasons_env.experiments import blocks, comparison
+from four_seasons_env.experiments import blocks, comparison, tables
 from four_seasons_env.experiments.command_line import Run, command, one_line, progress_bar
-from four_seasons_env.experiments.tables import print_table
 from four_seasons_env.game import MAX_MOVES
 from four_seasons_env.records import Record, RecordError, parse_record, read_lines
 from four_seasons_env.rules import get_rules
+from four_seasons_env.streams import printable
 
 DIFFERS = 1
 """Exit status if something differs."""
@@ -39,15 +41,18 @@ class Verify(Run):
 
     folder: tyro.conf.Positional[Path]
     """Folder of `four-seasons compare --record`."""
+    census: Path | None = None
+    """Folder of the census that the comparison was given, if any."""
 
 
 def verify(run: Verify) -> bool:
-    """Replay all games, print the differences, and return whether all games agree.
+    """Replay all games, print the differences, and return whether games and tables agree.
 
     Raises:
         FileNotFoundError: if the folder has no comparison.
         ValueError: if it has no games, or its manifest or results cannot be read.
     """
+    census = comparison.read_census(run.census)
     manifest, results = comparison.read_manifest(run.folder), comparison.read_results(run.folder)
     if not manifest.recorded:
         raise ValueError(f"{run.folder} has no games: compare with --record")
@@ -60,26 +65,53 @@ def verify(run: Verify) -> bool:
             seed = -1 if player.train_seed is None else player.train_seed
             key = rules, player.agent, player.play, seed
             replayed, differences = _replay(own, by_player.pop(key, results.iloc[:0]))
-            games += replayed
+            games += len(replayed)
             clean = clean and not differences
             for text in differences[:_SHOWN]:
-                print(f"{rules}, {player.agent}, {player.play}: {text}")
+                print(printable(f"{rules}, {player.agent}, {player.play}: {text}"))
+            won = f"{100 * sum(each.end.won for each in replayed) / max(len(replayed), 1):.2f}"
             verified = f"{len(differences):,} differ" if differences else "yes"
-            table.append([rules, player.agent, player.play, f"{replayed:,}", verified])
+            row = [rules, player.agent, player.play, f"{len(replayed):,}", won, verified]
+            table.append(row)
     # 2. Rows that are left belong to nobody in the manifest.
     for who, others in by_player.items():
         clean = False
         print(f"results.csv has {len(others):,} rows of {who}, which the manifest does not name")
-    # 3. The outcome.
-    columns = ["rules", "agent", "play", "games", "verified"]
-    print_table(pd.DataFrame(table, columns=columns), str(run.folder))
-    print(f"{'verified' if clean else 'NOT verified'}: {games:,} game{'s' * (games != 1)} replayed")
-    if not clean:
+    columns = ["rules", "agent", "play", "games", "won %", "verified"]
+    tables.print_table(pd.DataFrame(table, columns=columns), str(run.folder))
+    # 3. The tables that people read.
+    if clean:
+        clean = _check_tables(run.folder, manifest, results, census)
+    else:
         print("to play games again, delete their files in parts/ and compare again")
+    print(f"{'verified' if clean else 'NOT verified'}: {games:,} game{'s' * (games != 1)} replayed")
     return clean
 
 
-def _replay(own: list[blocks.PlayerBlock], rows: pd.DataFrame) -> tuple[int, list[str]]:
+def _check_tables(
+    folder: Path, manifest: comparison.Manifest, results: pd.DataFrame, census: pd.DataFrame
+) -> bool:
+    """Whether the tables of a folder, if they are there, are what its results give."""
+    if manifest.version != __version__:
+        print(f"not checked: {', '.join(tables.FILES)} of version {manifest.version!r}")
+        return True
+    summary, seeds = comparison.summaries(manifest, results, census)
+    given = tables.exports(summary, seeds, manifest.numbers)
+    stale = [
+        name
+        for name in given
+        if (folder / name).is_file()
+        and (folder / name).read_bytes().splitlines() != given[name].encode().splitlines()
+    ]
+    if stale:
+        print(
+            f"{', '.join(stale)}: not what results.csv gives; name the census, if the comparison "
+            "was given one (--census), or compare again"
+        )
+    return not stale
+
+
+def _replay(own: list[blocks.PlayerBlock], rows: pd.DataFrame) -> tuple[list[Record], list[str]]:
     """Replay the games of a player.
 
     Args:
@@ -87,7 +119,7 @@ def _replay(own: list[blocks.PlayerBlock], rows: pd.DataFrame) -> tuple[int, lis
         rows: the player's rows of results.csv.
 
     Returns:
-        The number of replayed games, and the differences.
+        The replayed games, and the differences.
     """
     # 1. Games that follow the rules to their end, each deal once.
     differences: list[str] = []
@@ -116,7 +148,7 @@ def _replay(own: list[blocks.PlayerBlock], rows: pd.DataFrame) -> tuple[int, lis
                 for name, value in truth.items()
                 if row[name] != value
             ]
-    return len(games), differences
+    return [*games.values()], differences
 
 
 def _read_games(block: blocks.PlayerBlock) -> Iterator[tuple[str, Record | str]]:

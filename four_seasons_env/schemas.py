@@ -23,11 +23,13 @@ from four_seasons_env.arguments import nearest
 _LARGEST = sys.float_info.max  # leaves out infinity; no bound lets NaN pass
 
 Count = Annotated[int, Meta(ge=0)]
+Seed = Annotated[int, Meta(ge=0, le=2**63 - 1)]
 Positive = Annotated[int, Meta(ge=1)]
 Number = Annotated[float, Meta(ge=-_LARGEST, le=_LARGEST)]
 Amount = Annotated[float, Meta(ge=0, le=_LARGEST)]
 Rate = Annotated[float, Meta(gt=0, le=_LARGEST)]
 Share = Annotated[float, Meta(ge=0, le=1)]
+Deals = Annotated[str, Meta(pattern="^[0-9]+-[0-9]+$")]
 Digest = Annotated[str, Meta(pattern="^[0-9a-f]{64}$")]
 """A SHA-256 in hex."""
 
@@ -63,6 +65,8 @@ def read_json(path: Path, schema: type[T], more: bool = False) -> T:
             for name in values:
                 if name not in known:
                     raise ValueError(f"unknown {name!r}: {nearest(name, known)}")
+    except RecursionError:
+        raise ValueError(f"{path} is damaged: its brackets are nested too deeply") from None
     except ValueError as error:
         raise ValueError(f"{path} is damaged: {error}") from None
     return checked

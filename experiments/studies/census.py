@@ -16,11 +16,13 @@ from typing import Any
 
 import pandas as pd
 
-from four_seasons_env.engine.deals import RANKS, TRAIN_FROM, deals_in_words, parse_deals
+from four_seasons_env.engine.deals import RANKS, TRAIN_FROM, deals_in_words
 from four_seasons_env.experiments import blocks, folders
 from four_seasons_env.experiments.command_line import Run, command, rule_set_names
+from four_seasons_env.experiments.comparison import CENSUS, parse_range
 from four_seasons_env.experiments.workers import Workers
 from four_seasons_env.game import Game
+from four_seasons_env.schemas import Amount
 from four_seasons_env.solver import solve
 
 BLOCK = 10
@@ -51,6 +53,10 @@ class CensusBlock(blocks.Block):
     """A block of deals to solve."""
 
     seconds: float
+
+    def read(self) -> pd.DataFrame:
+        """Read its answers."""
+        return folders.read_table(self.part, CENSUS | {"allowed": Amount})
 
     def is_done(self, stored: pd.DataFrame) -> bool:
         """Whether all deals have been tried, and those left open for no less time than now."""
@@ -97,7 +103,7 @@ def census(run: Census) -> pd.DataFrame:
         RuntimeError: if a block of deals could not be solved, after all others have been, or if
             another process uses the folder.
     """
-    rule_sets, numbers = rule_set_names(run.rules), parse_deals(run.deals)
+    rule_sets, numbers = rule_set_names(run.rules), parse_range(run.deals)
     if not run.seconds > 0:
         raise ValueError(f"--seconds must be more than 0, not {run.seconds:g}")
     run.workers.check()

@@ -40,7 +40,7 @@ PLAYERS := random greedy heuristic first_candidate finisher maskable_ppo next_de
 
 players:
 	$(FOUR) compare --agents $(PLAYERS) --deals $(call few,0-19,test) --out $(OUT)/players
-	$(call store,players/summary.csv,$(RESULTS)/four-seasons.csv)
+	$(call store,players,$(RESULTS)/four-seasons.csv)
 
 # What thinking longer wins: from the fastest planner of positions to the slowest.
 PRICE := heuristic next_deal_ppo planner planner@lookahead=1 \
@@ -49,7 +49,7 @@ PRICE := heuristic next_deal_ppo planner planner@lookahead=1 \
 price:
 	$(FOUR) compare --agents $(PRICE) --play deterministic --deals $(call few,0-9,0-1999) \
 		--out $(OUT)/price
-	$(call store,price/summary.csv,$(RESULTS)/price.csv)
+	$(call store,price,$(RESULTS)/price.csv)
 
 # All of them again on fewer deals, with luck, and others at several settings.
 SETTINGS := finisher@base=greedy finisher@base=maskable_ppo rollout@worlds=8 \
@@ -61,7 +61,7 @@ leaderboard:
 	$(FOUR) compare --agents $(PLAYERS) $(SETTINGS) --play deterministic --record --luck \
 		--deals $(call few,0-9,0-999) --out $(OUT)/leaderboard
 	$(FOUR) verify $(OUT)/leaderboard
-	$(call store,leaderboard/summary.csv,$(RESULTS)/leaderboard.csv)
+	$(call store,leaderboard,$(RESULTS)/leaderboard.csv)
 
 # --- Other rule sets.
 
@@ -72,8 +72,8 @@ family:
 		--deals $(call few,0-9,0-999) --out $(OUT)/family
 	$(FOUR) compare --agents heuristic planner --rules $(LEARNED) --play deterministic \
 		--deals $(call few,0-9,0-999) --out $(OUT)/learned
-	$(call store,family/summary.csv,$(RESULTS)/family.csv)
-	$(call store,learned/summary.csv,$(RESULTS)/family.csv)
+	$(call store,family,$(RESULTS)/family.csv)
+	$(call store,learned,$(RESULTS)/family.csv)
 
 # --- Learning.
 
@@ -119,7 +119,7 @@ learning: $(LEARNED_IN) $(LONG)/done.json $(DISTINCT)/done.json
 		--agents heuristic $(foreach each,$(CURVES),$(call runs,$(each),$(firstword $(subst -, \
 		,$(each))),$(SEEDS:%=$(OUT)/trained/$(each)-seed-%))) \
 		$(call runs,maskable_ppo-10-taught,maskable_ppo,$(TAUGHT))
-	$(call store,learning/summary.csv,$(RESULTS)/learning.csv)
+	$(call store,learning,$(RESULTS)/learning.csv)
 	$(call store,long/maskable_ppo-four-seasons/progress.csv,$(RESULTS)/moves.csv)
 	$(call store,distinct/maskable_ppo-four-seasons/progress.csv,$(RESULTS)/moves-distinct.csv)
 	awk 'FNR % 4 == 1 && (FNR > 1 || NR == 1) { print (NR == 1 ? "run" : FILENAME) "," $$0 }' \
@@ -143,7 +143,7 @@ seeds:
 	cd $(OUT)/seeds && $(CURDIR)/$(PYTHON) my_net.py
 	cd $(OUT)/seeds && $(CURDIR)/$(FOUR) compare --play deterministic \
 		--deals $(call few,10000-10009,10000-10999) --out compared --agents $(FIVE) heuristic random
-	$(call store,seeds/compared/summary.csv,$(RESULTS)/seeds.csv)
+	$(call store,seeds/compared,$(RESULTS)/seeds.csv)
 
 # --- Small games.
 

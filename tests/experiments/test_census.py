@@ -87,7 +87,7 @@ def test_compare_and_report_show_the_ceiling(tmp_path: Path) -> None:
     compare(run)
     row = "| ceiling | - | - | - | - | 50.00 to 75.00 | - |"
     assert row in (run.out / "table.md").read_text()
-    page = report(Report([run.out])).read_text()
+    page = report(Report([run.out], census=folder)).read_text()
     assert "50.00 to 75.00" in page
 
 

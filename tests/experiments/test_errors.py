@@ -34,6 +34,7 @@ FLAGS = [
     ("compare --agents ceiling=heuristic", "another row of the table"),
     ("compare --agents random PPO=greedy --against PPA", "not 'PPA': did you mean 'PPO'?"),
     ("compare --agents random --deals 0-99999999999", "--deals must be 10,000,000 deals or fewer"),
+    (f"compare --agents random --deals 0-{2**63 - 1}", "--deals must be 10,000,000 deals or fewer"),
     ("compare --agents 'a\nb=heuristic'", "printable"),
     (f"compare --agents {HERE}:Deep", "missing 1 required positional argument: 'depth'"),
     (f"play --deck '{DECK}' --deal 17", "give --deal or --deck, not both"),
@@ -123,8 +124,13 @@ def doubled_results(folder: Path) -> None:
 def training(folder: Path) -> None:
     """A run that an older version has started with seed 0."""
     run = dataclasses.asdict(Train(Path("x")))
-    about = {"run": run, "rules": {}, "hyperparameters": {}, "command": "train"}
-    about["versions"] = {"four-seasons-env": "0.0.9"}
+    about = {
+        "run": run,
+        "rules": {"name": "four-seasons"},
+        "hyperparameters": {},
+        "command": "train",
+        "versions": {"four-seasons-env": "0.0.9"},
+    }
     write("x/run.json", json.dumps(about, default=str))(folder)
 
 
@@ -162,16 +168,20 @@ FOLDERS = [
     (manifest(version="0.0.9"), BOTH, f"of version 0.0.9, not {__version__}: choose a new folder"),
     (manifest(luck={"four-seasons": "mine"}), f"{BOTH} --luck", "with luck by mine, not planner"),
     (write("c/compare.json", '{"seed": 0}'), BOTH, r"compare\.json"),
-    (write("x/results.csv", "deal\n1\n"), CENSUSED, "must have the columns rules, deal and status"),
+    (write("x/results.csv", "deal\n1\n"), CENSUSED, "must have the columns rules,deal,status"),
     (write("x/run.json"), "compare --agents random --out @/x", f"{NOT_EMPTY}comparison"),
     (training, "train --out @/x", r"holds a run already: resume it \(--resume\), or choose"),
     (training, "train --resume --seed 5 --out @/x", "started with seed 0, not 5"),
     (training, "train --resume --out @/x", f"training of version 0.0.9, not {__version__}: start"),
     (cut_short("results.csv"), "verify @/c", r"results\.csv is cut short"),
     (doubled_results, "verify @/c", r"results\.csv has 80 rows for 40 games"),
-    (foreign_log, "report @/x", "progress.csv is not the log of a run: it has no column time/"),
+    (foreign_log, "report @/x", "progress.csv must have the columns time/total_t.*: it has 'a,b'"),
     (nothing, "report a=@/c", "@/c is a comparison, which has labels: leave out 'a='"),
-    (write("mine.csv", "steps,won\n0,0\n"), "report @/mine.csv", "has no column win_rate"),
+    (
+        write("mine.csv", "steps,won\n0,0\n"),
+        "report @/mine.csv",
+        "must have the columns steps,win_rate: it has",
+    ),
     (games, f"{REVIEWED} --line 2", r"games\.jsonl, line 2: a record must be a JSON object"),
     (games, f"{REVIEWED} --line 4", "has no game in line 4"),
     (games, f"{REVIEWED} --agent greedy", "--agent has no effect here: leave it out, or --record"),
