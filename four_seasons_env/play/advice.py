@@ -25,18 +25,6 @@ _RULE_SETS = 32
 
 
 @functools.lru_cache(_RULE_SETS)
-def _agents(rules: Rules, custom: str) -> dict[str, Agent]:
-    """The agents of `advisers`, by name."""
-    able = {}
-    names = dict.fromkeys(filter(None, (custom, *AGENTS)))
-    for name in sorted(names, key=lambda name: (name != custom, name == _LAST, name != _FIRST)):
-        try:
-            able[name] = make_agent(name, rules)
-        except (ImportError, OSError, RuntimeError, ValueError):
-            continue
-    return able
-
-
 def advisers(rules: Rules, custom: str = "") -> tuple[str, ...]:
     """The agents that can play a rule set with the installed extras.
 
@@ -44,7 +32,27 @@ def advisers(rules: Rules, custom: str = "") -> tuple[str, ...]:
         rules: the rule set.
         custom: the name of another agent, which comes first; then the planner, and `random` last.
     """
-    return tuple(_agents(rules, custom))
+    able = []
+    for name in dict.fromkeys(filter(None, (custom, *AGENTS))):
+        try:
+            _adviser(name, rules)
+        except (ImportError, OSError, RuntimeError, ValueError):
+            continue
+        able.append(name)
+    return tuple(sorted(able, key=lambda name: (name != custom, name == _LAST, name != _FIRST)))
+
+
+def _adviser(name: str, rules: Rules) -> Agent:
+    agents = _agents(rules)
+    if name not in agents:
+        agents[name] = make_agent(name, rules)
+    return agents[name]
+
+
+@functools.lru_cache(_RULE_SETS)
+def _agents(rules: Rules) -> dict[str, Agent]:
+    """The agents that have been made for a rule set, by name."""
+    return {}
 
 
 @functools.lru_cache(_RULE_SETS)
@@ -89,9 +97,9 @@ def choose(
         ValueError: for an agent that cannot play these rules here, or a game that is over.
         RuntimeError: for an agent that fails, or an answer that the mask leaves out.
     """
-    agents = _agents(game.rules, custom)
-    if name not in agents:
-        raise ValueError(f"unknown agent {name!r} for {game.rules.name!r}: {nearest(name, agents)}")
+    known = advisers(game.rules, custom)
+    if name not in known:
+        raise ValueError(f"unknown agent {name!r} for {game.rules.name!r}: {nearest(name, known)}")
     if game.is_over:
         raise ValueError("the game is over: there is nothing to choose")
     # 1. The mask.
@@ -103,8 +111,9 @@ def choose(
     # 2. The answer, the same each time for a position: hidden cards stay hidden from the agent.
     rng = np.random.default_rng([0, game.moves_played])
     shown = game.reshuffled(rng).record.copy()
+    agent = _adviser(name, game.rules)
     with blamed(name):
-        answer = agents[name].act(shown, mask.copy(), rng)
+        answer = agent.act(shown, mask.copy(), rng)
     # 3. The agent may be anybody's, so its answer is checked.
     number = int(as_actions(answer, 1, name)[0])
     if number not in np.flatnonzero(mask):
