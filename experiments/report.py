@@ -283,6 +283,7 @@ def _show_comparison(
             "speed": figures.draw(f"speed-{rules}", plots.plot_speed_strength, summary, title),
             "seeds": _show_seeds(compared.seeds[compared.seeds["rules"] == rules]),
             "source": compared if rules == by_rules[-1][0] else None,
+            "folder": folders.portable(str(compared.folder)),
         }
 
 
