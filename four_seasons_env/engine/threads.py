@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -47,7 +48,8 @@ class Threads:
         """Play all games: each function plays games first to last - 1 in a thread of its own.
 
         Returns the sum of their results. After Ctrl-C, it first plays to the end (not after two
-        signals of different kinds at once). It raises RuntimeError where no thread can start.
+        signals of different kinds at once). Where no thread can start, the caller's goes on alone,
+        with a warning.
         """
         pool = self._pool
         # A forked process has no threads, and none may start once the main thread has ended.
@@ -69,12 +71,12 @@ class Threads:
                     # In one instruction of Python: between two, Ctrl-C would lose a part.
                     results[thread].extend(starmap(steps[thread], iter(share.pop, None)))
 
-        # 2. Play. Ctrl-C may come at any line: then the pool is closed, and this thread plays what
-        # is left, so that no batch is ever half a step ahead.
-        interrupts: list[BaseException] = []
+        # 2. Play. Ctrl-C may come at any line, and a thread may fail to start: then the pool is
+        # closed, and this thread plays what is left, so that no batch is ever half a step ahead.
+        interrupts, failures = list[BaseException](), list[RuntimeError]()
         while True:
             try:
-                if interrupts:
+                if interrupts or failures:
                     self.close()
                 else:
                     for thread in range(1, self.count):
@@ -82,11 +84,21 @@ class Threads:
                 for thread in range(self.count):
                     work(thread)  # after 0, the caller's, this waits for the others
                 break
-            except BaseException as error:  # Ctrl-C, maybe again; or no thread can start
+            except RuntimeError as error:  # no thread can start
+                failures.append(error)
+            except BaseException as error:  # Ctrl-C, maybe again
                 interrupts.append(error)
         # 3. Every part has a result, or a thread has failed.
-        if interrupts or sum(map(len, results)) < len(parts):
-            raise interrupts[0] if interrupts else RuntimeError("a thread failed")
+        if interrupts:
+            raise interrupts[0]
+        if sum(map(len, results)) < len(parts):
+            raise RuntimeError("a thread failed") from next(iter(failures), None)
+        if failures:
+            warnings.warn(
+                f"one thread plays all games, because no other can start: {failures[0]}",
+                RuntimeWarning,
+                stacklevel=5,
+            )
         return sum(map(sum, results))
 
     def close(self) -> None:
