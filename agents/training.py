@@ -96,7 +96,7 @@ class Learner(abc.ABC):
             ValueError: for an unknown key, naming the nearest one, or a value of a wrong type.
         """
         file = Path(inspect.getfile(cls)).with_name(f"{cls.name}.yaml")
-        values = _parse_yaml(file.read_text(), str(file))
+        values = _parse_yaml(file.read_text(encoding="utf-8"), str(file))
         given = {}
         for text in overrides:
             key, equals, value = (part.strip() for part in text.partition("="))

@@ -160,7 +160,7 @@ def new_buffers(rules: Rules) -> HeuristicBuffers:
 @functools.cache
 def _read_weights() -> NDArray[np.float64]:
     """The tuned weights, float64 of shape (2, features): with the stock full, and empty."""
-    table = json.loads(_TUNED.read_text())["weights"]
+    table = json.loads(_TUNED.read_text(encoding="utf-8"))["weights"]
     return np.array([[table[name][end] for name in FEATURES] for end in (0, 1)])
 
 

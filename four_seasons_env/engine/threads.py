@@ -21,14 +21,16 @@ def cores(root: Path = Path("/")) -> int:
     # The smallest of these counts.
     limits: list[float] = [len(affinity(0)) if affinity else os.cpu_count() or 1]
     cgroups = root / "proc/self/cgroup"
-    for line in cgroups.read_text().splitlines() if cgroups.is_file() else ():
+    for line in cgroups.read_text(encoding="utf-8").splitlines() if cgroups.is_file() else ():
         _, controllers, path = line.split(":", 2)
         for controller in _LIMITS.keys() & controllers.split(","):
             own = root / "sys/fs/cgroup" / controller / path.lstrip("/")
             # Up to the top: a container has only that, though the path may be the one outside.
             for folder in (own, *own.parents):
                 try:
-                    texts = [(folder / name).read_text() for name in _LIMITS[controller]]
+                    texts = [
+                        (folder / name).read_text(encoding="utf-8") for name in _LIMITS[controller]
+                    ]
                     quota, period = map(float, " ".join(texts).split())
                     limits += [quota / period] if quota > 0 else []  # -1: no limit
                 except (OSError, ValueError):  # no such files, or "max": no limit
