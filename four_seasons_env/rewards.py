@@ -3,7 +3,7 @@
 A custom reward is called as ``reward(before, after)`` with two GAME arrays of shape (n,), the
 positions before and after a step (for an episode that has ended, ``after`` is its final position),
 and returns n finite numbers, or one for all games. It is called once in each step for all games; n
-is 1 in the single environment.
+is 1 in the single environment. ``after`` is read-only, because the games go on from there.
 
 Examples:
     A point for each card that goes up:

@@ -341,8 +341,8 @@ class FourSeasonsVectorEnv(GameVectorEnv):
                 `gymnasium.vector.AutoresetMode`.
             copy: return copies. With False, observations, rewards, masks and infos are views of
                 buffers that the next step overwrites: somewhat faster, for callers that copy
-                anyway. The rows of `final_obs` and `final_info` for games that have not ended mean
-                nothing then.
+                anyway. Do not write into them: the next step trusts its masks. The rows of
+                `final_obs` and `final_info` for games that have not ended mean nothing then.
             num_threads: threads that share the games; the results do not depend on it. None: as
                 many as make this batch faster, and no more than the cores that this process may
                 use, by its affinity and its container's quota. A forked process starts its own

@@ -222,7 +222,9 @@ class RunningGames(abc.ABC):
         # Illegal actions earn nothing beyond their penalty; nor does a deal in place of a step.
         shared = self._shared
         rests = shared.begins if self._autoreset == stepping.NEXT_STEP else False
-        earned = earn(reward, before, self.games, self.episodes["illegal"] | rests)
+        after = self.games.view()
+        after.flags.writeable = False  # the games play on from here
+        earned = earn(reward, before, after, self.episodes["illegal"] | rests)
         self.rewards += earned
         self.episodes["score"] += earned
         np.copyto(shared.final_episodes["score"], self.episodes["score"], where=self.done)

@@ -439,3 +439,17 @@ def test_rewards_are_numbers() -> None:
     envs.reset(seed=0)
     with pytest.raises(ValueError, match=r"must return numbers of shape \(2,\), one per game"):
         envs.step(np.zeros(2, np.int64))
+def test_a_reward_writes_into_no_game() -> None:
+    def spoil(before: np.ndarray, after: np.ndarray) -> float:
+        before["level"] = 99
+        after["below"] = 99
+        return 0
+
+    for kind in (FourSeasonsEnv, FourSeasonsNextDealEnv):
+        env = kind(reward=spoil)
+        env.reset(seed=0)
+        with pytest.raises(ValueError, match="read-only"):
+            env.step(0)
+        assert env.game.cards_up == 1
+
+
