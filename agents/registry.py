@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from four_seasons_env.arguments import check_choice, check_positive, nearest
+from four_seasons_env.arguments import as_int64, check_choice, check_positive, nearest
 from four_seasons_env.files import file_name
 
 Positions = NDArray[Any]
@@ -257,7 +257,10 @@ def as_actions(answer: Any, count: int, name: str) -> Actions:
         found = f"a {type(answer).__name__} of unequal parts"
     if actions.shape != (count,) or actions.dtype.kind not in "iu":
         raise AnswerError(f"{name} must return integers of shape ({count},), not {found}")
-    return actions.astype(np.int64)
+    try:
+        return as_int64(f"moves of {name}", actions)
+    except ValueError as error:
+        raise AnswerError(str(error)) from None
 
 
 def takes_three(function: Any, **named: Any) -> bool:

@@ -118,7 +118,7 @@ def check_integers(name: str, values: Any, count: int) -> NDArray[np.int64]:
 
     Raises:
         WrongType: for floats and bools, which a cast would change without a word.
-        ValueError: for another shape.
+        ValueError: for another shape, or a number that int64 cannot hold.
     """
     array = np.asarray(values)
     kept = array.dtype == _INT64 and array.flags.carray
@@ -126,7 +126,18 @@ def check_integers(name: str, values: Any, count: int) -> NDArray[np.int64]:
         raise WrongType(f"{name} must be integers, not {array.dtype}")
     if array.shape != (count,):
         raise ValueError(f"{name} must be of shape ({count},), not of shape {array.shape}")
-    return array if kept else np.array(array, _INT64)
+    return array if kept else as_int64(name, array)
+
+
+def as_int64(name: str, array: NDArray[Any]) -> NDArray[np.int64]:
+    """Integers of any dtype as a new, contiguous int64 array; also an empty array of floats.
+
+    Raises:
+        ValueError: for a number of uint64 that int64 cannot hold: a cast would make it negative.
+    """
+    if array.dtype.kind == "u" and (largest := int(array.max(initial=0))) >= 2**63:
+        raise ValueError(f"{name} must be less than 2^63, not {largest}")
+    return np.array(array, _INT64)
 
 
 def check_type(name: str, value: Any, kind: type[T]) -> T:

@@ -14,7 +14,7 @@ import gymnasium as gym
 import numpy as np
 from numpy.typing import NDArray
 
-from four_seasons_env.arguments import names_nearest, whole_number
+from four_seasons_env.arguments import check_number, names_nearest
 from four_seasons_env.engine.deals import check_seed
 from four_seasons_env.episodes.options import read_options
 from four_seasons_env.episodes.running import Batch, RunningGames
@@ -183,8 +183,7 @@ class GameEnv(GameView, LimitInSpec, gym.Env[Any, Any]):
         batch = self._batch
         if not batch.started or batch.done[0]:
             raise gym.error.ResetNeeded("no episode is running: call reset() first")
-        # The batch checks the range. A number that its array cannot hold is out of range, too.
-        self._actions[0] = min(max(whole_number("action", action), -(2**63)), 2**63 - 1)
+        self._actions[0] = check_number("action", action, batch.masks.shape[1])
         # One compiled call (`episodes/stepping.py`) plays the move (`engine/kernel.py`), pays the
         # reward (`rewards.py`), marks the legal actions, and writes the observation.
         batch.step(self._actions, self._new_observations())

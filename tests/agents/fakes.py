@@ -140,6 +140,11 @@ class Floats(First):
         return masks.argmax(axis=1).astype(float)
 
 
+class Unsigned(First):
+    def act(self, games, masks, rng):
+        return np.full(len(games), 2**64 - 1, np.uint64)
+
+
 class Broken:
     """Fails when it is made."""
 

@@ -206,6 +206,7 @@ GAMES: list[tuple[Callable[..., Any], list[Row]]] = [
         ],
     ),
     (Games.of, [([Game("czarina"), Game()], ValueError, "of the same rule set")]),
+            (np.full(2, 2**64 - 1, np.uint64), ValueError, r"moves must be less than 2\^63, not"),
     (Games(deals=2).__getitem__, [(each, IndexError, "rows must be") for each in ([[0]], True)]),
     (Games.from_records, [((TWO, Rules(ranks=6)), InvalidGame, "is not a valid position")]),
     (
@@ -388,7 +389,8 @@ IN_EPISODES = [
             ([True, False], TypeError, "actions must be integers, not bool"),
             ([0, 32], ValueError, "^action in game 1 must be 0 to 31, not 32"),
             ([-1, 0], ValueError, "^action in game 0 must be"),
-            (np.array([0, 2**64 - 1], np.uint64), ValueError, "^action in game 1 must be"),
+            (np.array([0, 32], np.uint64), ValueError, "^action in game 1 must be 0 to 31, not 32"),
+            (np.array([0, 2**64 - 1], np.uint64), ValueError, f"than 2\\^63, not {2**64 - 1}$"),
         ]
     ),
     ([STRICT[0]], lambda env: env.step(forbidden(env)), IllegalMove, "^action 1: W>F is not"),
@@ -406,6 +408,7 @@ def go_on(env: Any) -> list[Any]:
         *_, terminated, truncated, _ = answer = env.step(env.action_masks().argmax(axis=-1))
         answers.append(answer)
         if isinstance(env, gym.Env) and (terminated or truncated):
+            (np.uint64(2**64 - 1), ValueError, f"^action must be 0 to 31, not {2**64 - 1}$"),
             answers.append(env.reset())
     return [*answers, env.reset(), env.reset(), env.np_random.bit_generator.state]
 
