@@ -8,7 +8,10 @@ the batch leaves in its buffers into observations and infos.
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING, Any
+import functools
+import inspect
+from collections.abc import Collection
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 import gymnasium as gym
 import numpy as np
@@ -36,8 +39,16 @@ class GameView:
     metadata: dict[str, Any] = {"render_modes": ["ansi", "rgb_array"], "render_fps": 4}
     _batch: RunningGames
     _index = 0
-    rules: Rules
-    render_mode: str | None
+
+    @property
+    def rules(self) -> Rules:
+        """The rule set."""
+        return self._batch.rules
+
+    @property
+    def render_mode(self) -> str | None:
+        """What `render` returns."""
+        return self._batch.settings.render_mode
 
     @property
     def game(self) -> Game:
@@ -108,13 +119,43 @@ def _plain(argument: Any) -> Any:
     return np.asarray(argument).tolist() if hasattr(argument, "__array__") else argument
 
 
-class GameEnv(GameView, LimitInSpec, gym.Env[Any, Any]):
+Kind = TypeVar("Kind", bound=type)
+
+
+def fixed_arguments(kind: Kind, but: Collection[str] = ()) -> Kind:
+    """Decorate an environment's class: to set an argument of its constructor raises AttributeError.
+
+    It would have no effect, or half of one. An argument can be read if the class has a property.
+
+    Args:
+        kind: the class.
+        but: arguments that a base class of another package sets.
+    """
+    for name in inspect.signature(kind).parameters.keys() - set(but):
+        found = getattr(kind, name, None)
+        if not callable(found):
+            read = found.fget if isinstance(found, property) else None
+            setattr(kind, name, property(read, functools.partial(refuse_setting, name)))
+    return kind
+
+
+def refuse_setting(name: str, *_: Any) -> NoReturn:
+    """Refuse to set an argument of an environment, or an attribute of the games of one.
+
+    Raises:
+        AttributeError: always.
+    """
+    raise AttributeError(
+        f"cannot set {name!r}: an environment keeps its arguments, except for the deals, which "
+        "set_deals replaces; pass the argument to a new environment"
+    )
+
+
+class GameEnv(GameView, LimitInSpec, gym.Env[Any, Any]):  # type: ignore[override]
     """The part that the single environments share, whatever an action is."""
 
     def __init__(self, batch: RunningGames) -> None:
-        self.render_mode = batch.settings.render_mode
         self._batch = batch
-        self.rules = batch.rules
         self.observation_space, self.action_space = batch.spaces()
         self._actions = np.zeros(1, np.int64)
 
@@ -194,6 +235,7 @@ class GameEnv(GameView, LimitInSpec, gym.Env[Any, Any]):
         return self._observation(), float(batch.rewards[0]), *ends, info
 
 
+@fixed_arguments
 class FourSeasonsEnv(GameEnv):
     """The patience Four Seasons, and its family, for a player who sees only the cards on the table.
 

@@ -17,7 +17,13 @@ from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
 from four_seasons_env.arguments import check_integers, names_nearest, nearest
-from four_seasons_env.env import GameEnv, GameView, LimitInSpec
+from four_seasons_env.env import (
+    GameEnv,
+    GameView,
+    LimitInSpec,
+    fixed_arguments,
+    refuse_setting,
+)
 from four_seasons_env.episodes.options import (
     RESET_MASK,
     check_reset_mask,
@@ -39,17 +45,37 @@ class GameVectorEnv(LimitInSpec, gym.vector.VectorEnv[Any, NDArray[np.int64], An
     metadata: dict[str, Any] = GameEnv.metadata
 
     def __init__(self, batch: RunningGames) -> None:
-        self.num_envs = len(batch.games)
-        self.render_mode = batch.settings.render_mode
-        self.autoreset_mode = batch.settings.mode
-        self.metadata = {**type(self).metadata, "autoreset_mode": self.autoreset_mode}
-        self._batch = batch
-        self.rules = batch.rules
+        self._batch, self._copy, self._mode = batch, batch.settings.copy, batch.settings.mode
+        self.metadata = {**type(self).metadata, "autoreset_mode": self._mode}
         self.single_observation_space, self.single_action_space = batch.spaces()
         self.action_space = batch_space(self.single_action_space, self.num_envs)
-        self.copy = batch.settings.copy
         self._info_keys = _INFO_KEYS if batch.settings.reveal_deal else _INFO_KEYS[1:]
         self._share_buffers()
+
+    @property
+    def num_envs(self) -> int:  # type: ignore[override]
+        """Number of games."""
+        return len(self._batch.games)
+
+    @property
+    def rules(self) -> Rules:
+        """The rule set."""
+        return self._batch.rules
+
+    @property
+    def render_mode(self) -> str | None:  # type: ignore[override]
+        """What `render` returns for each game."""
+        return self._batch.settings.render_mode
+
+    @property
+    def autoreset_mode(self) -> AutoresetMode:
+        """When the next episode starts."""
+        return self._mode
+
+    @property
+    def copy(self) -> bool:
+        """Whether it returns copies, not views."""
+        return self._copy
 
     def _share_buffers(self) -> None:
         """Make the views that infos return, and the parts that all infos share, once."""
@@ -78,7 +104,7 @@ class GameVectorEnv(LimitInSpec, gym.vector.VectorEnv[Any, NDArray[np.int64], An
 
     def _new_observations(self) -> NDArray[Any]:
         """An array to write observations into."""
-        return np.empty_like(self._batch.observations) if self.copy else self._batch.observations
+        return np.empty_like(self._batch.observations) if self._copy else self._batch.observations
 
     @functools.cached_property
     def observation_space(self) -> gym.Space[Any]:  # type: ignore[override]
@@ -107,7 +133,7 @@ class GameVectorEnv(LimitInSpec, gym.vector.VectorEnv[Any, NDArray[np.int64], An
         self._batch.set_deals(deals)
 
     def _give(self, array: NDArray[Any]) -> NDArray[Any]:
-        return array.copy() if self.copy else array
+        return array.copy() if self._copy else array
 
     def _as_observations(self, observations: NDArray[Any], masks: NDArray[np.int8]) -> Any:
         """The observations to return, from new arrays of observations and the games' masks."""
@@ -115,7 +141,7 @@ class GameVectorEnv(LimitInSpec, gym.vector.VectorEnv[Any, NDArray[np.int64], An
 
     def _infos(self) -> dict[str, Any]:
         infos = self._shared_infos.copy()
-        if self.copy:
+        if self._copy:
             for key, array in self._arrays.items():
                 infos[key] = array.copy()
         return infos
@@ -183,14 +209,14 @@ class GameVectorEnv(LimitInSpec, gym.vector.VectorEnv[Any, NDArray[np.int64], An
         """
         batch = self._batch
         batch.check_started()
-        actions = check_integers("actions", actions, self.num_envs)
+        actions = check_integers("actions", actions, len(self._all))
         # All games step; those that have ended get their next deals, as the autoreset mode says.
         observations = self._new_observations()
         ended = batch.step(actions, observations)
         # With SAME_STEP, infos are those of the new episodes; `final_info` is that of the old ones.
         infos = self._infos()
-        if ended and self.autoreset_mode is AutoresetMode.SAME_STEP:
-            infos |= self._final_infos(*batch.finals(self.copy))
+        if ended and self._mode is AutoresetMode.SAME_STEP:
+            infos |= self._final_infos(*batch.finals(self._copy))
         elif ended:
             infos |= {"is_success": self._give(batch.episodes["won"])}
             infos |= {"_is_success": self._give(batch.done)}
@@ -239,10 +265,7 @@ class GameVectorEnv(LimitInSpec, gym.vector.VectorEnv[Any, NDArray[np.int64], An
 
     def set_attr(self, name: str, values: Any) -> None:
         """Refused: the games share settings that cannot change."""
-        raise AttributeError(
-            f"cannot set {name!r}: the games of a batch share settings that cannot change, except "
-            "for set_deals; pass the settings to a new environment"
-        )
+        refuse_setting(name)
 
     def close_extras(self, **kwargs: Any) -> None:
         """End the threads."""
@@ -264,7 +287,7 @@ class OneOfMany(GameView):
 
     def __init__(self, env: GameVectorEnv, index: int) -> None:
         self._batch, self._index = env._batch, range(env.num_envs)[index]
-        self.rules, self.render_mode, self.unwrapped = env.rules, env.render_mode, self
+        self.unwrapped = self
         self.observation_space = env.single_observation_space
         self.action_space = env.single_action_space
         self.spec = env.spec  # of the batch, with the limit of an episode
@@ -278,6 +301,7 @@ class OneOfMany(GameView):
         raise AttributeError(f"one game of a batch has no {name!r}: {nearest(name, known)}")
 
 
+@fixed_arguments
 class FourSeasonsVectorEnv(GameVectorEnv):
     """Many games of `FourSeasonsEnv`, stepped in one call, without Python per game.
 

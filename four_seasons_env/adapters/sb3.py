@@ -7,6 +7,7 @@ Examples:
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from typing import Any
 
@@ -16,7 +17,7 @@ from numpy.typing import NDArray
 
 from four_seasons_env.arguments import names_nearest
 from four_seasons_env.engine.deals import check_seed
-from four_seasons_env.env import GameEnv
+from four_seasons_env.env import GameEnv, fixed_arguments
 from four_seasons_env.episodes.settings import Deals, arguments_in
 from four_seasons_env.extras import missing_extra
 from four_seasons_env.game import MAX_MOVES, Game
@@ -38,6 +39,10 @@ _NUMBERS = ("deal", "cards_up", "won", "is_success", "illegal")
 """The keys of `final_info` with one number for each game."""
 
 
+_fixed = functools.partial(fixed_arguments, but=("num_envs", "render_mode"))  # `VecEnv` sets them
+
+
+@_fixed
 class FourSeasonsVecEnv(VecEnv):
     """`FourSeasonsVectorEnv` with the conventions of Stable-Baselines3.
 
@@ -248,6 +253,7 @@ class FourSeasonsVecEnv(VecEnv):
         return list(self.venv.render())
 
 
+@_fixed
 class FourSeasonsNextDealVecEnv(FourSeasonsVecEnv):
     """`FourSeasonsNextDealVectorEnv` with the conventions of `FourSeasonsVecEnv`."""
 

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from four_seasons_env.arguments import check_choice, check_positive, names_nearest, whole_number
 from four_seasons_env.engine.kernel import compile_rules
 from four_seasons_env.engine.moves import DEAL, Move, all_moves
-from four_seasons_env.env import GameEnv
+from four_seasons_env.env import GameEnv, fixed_arguments
 from four_seasons_env.episodes.running import RunningGames
 from four_seasons_env.episodes.settings import Deals, EnvSettings, arguments_in
 from four_seasons_env.game import MAX_MOVES, IllegalMove
@@ -65,6 +65,7 @@ class NextDealSettings(EnvSettings):
         check_choice("observation", self.observation, OBSERVATIONS)
 
 
+@fixed_arguments
 class FourSeasonsNextDealEnv(GameEnv):
     """Four Seasons, and its family, as a choice of the position in which the next card is turned.
 
@@ -203,6 +204,7 @@ class FourSeasonsNextDealEnv(GameEnv):
         return super()._info() | {"moves": tuple(self._batch.played_by(0))}
 
 
+@fixed_arguments
 class FourSeasonsNextDealVectorEnv(GameVectorEnv):
     """Many games of `FourSeasonsNextDealEnv`, stepped in one call, without Python per game.
 

@@ -14,7 +14,7 @@ from four_seasons_env.arguments import WrongType, check_choice, check_positive, 
 from four_seasons_env.engine.deals import check_seed
 from four_seasons_env.engine.masks import MASKS
 from four_seasons_env.engine.moves import all_moves, find_move
-from four_seasons_env.env import FourSeasonsEnv, GameEnv, LimitInSpec
+from four_seasons_env.env import FourSeasonsEnv, GameEnv, LimitInSpec, fixed_arguments
 from four_seasons_env.episodes.running import why_left_out
 from four_seasons_env.episodes.settings import Deals, arguments_in
 from four_seasons_env.game import MAX_MOVES, Game
@@ -36,6 +36,7 @@ _ASKED = {
 }
 
 
+@fixed_arguments
 class FourSeasonsTextEnv(LimitInSpec, gym.Env[str, str]):
     """Four Seasons, and its family, as text.
 
@@ -142,15 +143,13 @@ class FourSeasonsTextEnv(LimitInSpec, gym.Env[str, str]):
         ):
             if unit != of and value != default:
                 raise ValueError(f'{name}={value!r} is for unit="{of}", not "{unit}"')
-        self.unit, self.tries, self._shuffle = unit, tries, shuffle
+        self._unit, self._tries, self._shuffle = unit, tries, shuffle
         self._env: GameEnv
         if unit == "move":
             self._env = FourSeasonsEnv(mask=mask, illegal="raise", **shared)
         else:
             self._env = FourSeasonsNextDealEnv(candidates=choices, illegal="raise", **shared)
         self._batch = self._env._batch
-        self.render_mode = self._env.render_mode
-        self.rules = self._env.rules
         self.instructions = f"{words.instructions(self.rules)}\n\n{_ASKED[self.unit]}"
         """The rules, and how to reply: the same for all positions."""
         # In characters, with room to spare. The most in three games of each rule set: results of a
@@ -163,6 +162,26 @@ class FourSeasonsTextEnv(LimitInSpec, gym.Env[str, str]):
         self._running = False
 
     # --- what is shown
+
+    @property
+    def rules(self) -> Rules:
+        """The rule set."""
+        return self._env.rules
+
+    @property
+    def render_mode(self) -> str | None:  # type: ignore[override]
+        """What `render` returns."""
+        return self._env.render_mode
+
+    @property
+    def unit(self) -> str:
+        """What a reply names: "move" or "position"."""
+        return self._unit
+
+    @property
+    def tries(self) -> int:
+        """Replies in a row that may play nothing, before the next one ends the game."""
+        return self._tries
 
     @property
     def game(self) -> Game:
@@ -264,7 +283,7 @@ class FourSeasonsTextEnv(LimitInSpec, gym.Env[str, str]):
 
         # 3. The episode also ends after too many replies, or too many in a row that played nothing.
         self._failed = self._failed + 1 if problem and not played else 0
-        if self._replies >= self._batch.max_moves or self._failed > self.tries:
+        if self._replies >= self._batch.max_moves or self._failed > self._tries:
             truncated = not terminated
         self._running = not (terminated or truncated)
 

@@ -139,6 +139,7 @@ SOME = {"deal": 1}
     ("wrong", "said"),
     [
         (lambda env: env.set_attr("rules", "czarina"), "cannot set 'rules'"),
+        (lambda env: setattr(env, "max_moves", 3), "cannot set 'max_moves'"),
         (lambda env: env.env_method("set_deals", [10_007], indices=1), "deals of all games: leave"),
         (lambda env: env.set_options([SOME, {}, {}]) or env.reset(), "same option for all games"),
         (lambda env: type(env)(3, autoreset_mode="Disabled"), "no argument 'autoreset_mode'"),

@@ -277,6 +277,18 @@ FLORENTINE = deck_with("5H 9C 4D 8S 8D 2C 7C QD JS")
 
 @pytest.mark.parametrize(
     ("rules", "deck", "played", "move", "reason"),
+@pytest.mark.parametrize("kind", KINDS)
+def test_arguments_cannot_be_set_afterwards(kind: Callable[..., Any]) -> None:
+    """They would have no effect, or half of one."""
+    env = gym.make("FourSeasons-v0").unwrapped if kind is FourSeasonsEnv else kind()
+    kept = {name: getattr(env, name, None) for name in inspect.signature(kind).parameters}
+    for name, value in kept.items():
+        with pytest.raises(AttributeError, match=f"cannot set '{name}': an environment keeps its"):
+            setattr(env, name, value)
+    assert {name: getattr(env, name, None) for name in kept} == kept
+    assert {"rules", "render_mode"} <= {name for name in kept if hasattr(env, name)}
+
+
     [
         (Rules(), OPENING, [], "W>F", "there is no card at W"),
         (Rules(), OPENING, [], "T1>F", "the foundation starts with 2H, not 8H"),
