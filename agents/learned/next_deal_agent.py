@@ -8,6 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from four_seasons_env.agents.network import evaluation
+from four_seasons_env.agents.network.checks import check_array
+from four_seasons_env.agents.network.sums import largest_rows
 from four_seasons_env.agents.policy_files import PolicyCard, PolicyFileError, Weights
 from four_seasons_env.agents.registry import PLAYS, Actions, Masks, Rng
 from four_seasons_env.agents.search.next_deal import NextDealPlayer
@@ -83,6 +85,7 @@ class NextDealAgent(NextDealPlayer):
             self._plans = Plans(rules, ENDING_POSITIONS)
         self._network = evaluation.network_of(weights, card.layers, HEADS)
         self._buffers = evaluation.new_network_buffers(self._network, rules.piles)
+        self._largest = largest_rows(len(self._buffers.row))
 
     def scores(
         self, observations: NDArray[np.int16], masks: NDArray[np.int8]
@@ -94,10 +97,18 @@ class NextDealAgent(NextDealPlayer):
         Args:
             observations: the features of candidates, int16 of shape (n, candidates, slots).
             masks: int8 of shape (n, candidates).
+
+        Raises:
+            TypeError: for arrays of other dtypes.
+            ValueError: for arrays of other shapes, or features that the network has no row for.
         """
+        shape = None, None, len(self._largest)
+        check_array("observations", observations, (np.int16,), shape)
+        check_array("masks", masks, (np.int8, np.bool_), observations.shape[:2])
         decisions, places = masks.nonzero()
         rows = observations.reshape(-1, observations.shape[2])
         chosen = decisions * masks.shape[1] + places
+        check_array("observations", rows, (np.int16,), rows.shape, self._largest, chosen)
         outputs = np.empty((len(chosen), len(HEADS)), np.float32)
         evaluation.apply_network_to_all(rows, chosen, self._network, self._buffers, outputs)
         scores, values = np.full((2, *masks.shape), -np.inf, np.float32)

@@ -41,7 +41,8 @@ def check_array(
     if not isinstance(array, np.ndarray) or array.dtype not in dtypes:
         expected = " or ".join(np.dtype(each).name for each in dtypes)
         found = getattr(array, "dtype", type(array).__name__)
-        hint = f"; use {UNSCALED}" if getattr(found, "kind", "") == "f" else ""
+        scaled = name == "places" and getattr(found, "kind", "") == "f"
+        hint = f"; use {UNSCALED}" if scaled else ""
         raise TypeError(f"{name} must be an array of {expected}, not of {found}{hint}")
     lengths = zip(array.shape, shape, strict=False)
     if array.ndim != len(shape) or not all(length in (None, size) for size, length in lengths):

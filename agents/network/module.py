@@ -28,6 +28,22 @@ def _threads() -> ThreadPoolExecutor:
     return ThreadPoolExecutor()
 
 
+def check_tensor(name: str, value: Any) -> Tensor:
+    """An argument that is a tensor of real numbers, each of them stored.
+
+    Raises:
+        TypeError: if it is not, such as an array of NumPy.
+    """
+    if not isinstance(value, Tensor):
+        hint = ": pass torch.from_numpy(array)" if isinstance(value, np.ndarray) else ""
+        raise TypeError(f"{name} must be a torch.Tensor, not a {type(value).__name__}{hint}")
+    if value.is_complex() or value.layout != torch.strided:
+        raise TypeError(
+            f"{name} must be a dense tensor of real numbers, not {value.dtype}, {value.layout}"
+        )
+    return value
+
+
 def as_array(tensor: Tensor) -> NDArray[np.float32]:
     """A tensor for compiled code: float32 on the CPU, also where torch uses another dtype."""
     array: NDArray[np.float32] = tensor.detach().float().contiguous().cpu().numpy()
@@ -50,17 +66,26 @@ class SumRows(torch.autograd.Function):
             chosen: int64 of shape (m,), positions among the rows.
             parts: how many parts of the chosen positions are summed at once, by threads. The last
                 bits of the gradients depend on it, not on the number of threads.
-            *tables: suits, piles, game and pairs.
+            *tables: suits, piles, game and pairs, float of shape (rows, width) each
+                (`four_seasons_env.positions.features.TABLES`).
+
+        Raises:
+            TypeError: for arrays of NumPy, and tensors of other dtypes.
+            ValueError: for other shapes, or values that are out of range.
         """
         # 1. The arguments as arrays, checked: compiled code uses their values as indices.
-        slots = rows.shape[1]
+        given = {"rows": rows, "decisions": decisions, "chosen": chosen}
+        arrays = [check_tensor(name, each).cpu().numpy() for name, each in given.items()]
+        slots = rows.shape[1] if rows.ndim == 2 else 0
+        if slots < row_length(1) or slots != row_length(pile_count(slots)):
+            raise ValueError(f"rows must be features of positions, not of shape {(*rows.shape,)}")
+        _check_tables(tables)
         slot_map = compiled.slot_map_of(slots, compiled.Widths(*(each.shape[1] for each in tables)))
         weights = compiled.Tables(*(as_array(each).ravel() for each in tables))
-        arrays = [each.cpu().numpy() for each in (rows, decisions, chosen)]
         check_array("chosen", arrays[2], (np.int64,), (None,), len(rows) - 1)
         check_array("decisions", arrays[1], (np.int64,), arrays[2].shape)
-        shape, largest = (None, row_length(pile_count(slots))), compiled.largest_rows(slots)
-        check_array("rows", arrays[0], (np.int16,), shape, largest, arrays[2])
+        largest = compiled.largest_rows(slots)
+        check_array("rows", arrays[0], (np.int16,), arrays[0].shape, largest, arrays[2])
         # 2. Room for the results: the sums, and for the backward pass which are above zero.
         pooled = np.empty((len(chosen), sum(slot_map.widths)), np.float32)
         first, _, width = slot_map.blocks[-1]
@@ -101,6 +126,22 @@ class SumRows(torch.autograd.Function):
         return (None, None, None, None, *(torch.from_numpy(each).to(device) for each in totals))
 
 
+def _check_tables(tables: Sequence[Tensor]) -> None:
+    """Check the tables of `SumRows`, whose rows compiled code reads without a look at their number.
+
+    Raises:
+        ValueError: unless they have the shapes of `TABLES`, with equal widths of game and pairs.
+    """
+    shapes = [tuple(each.shape) for each in tables]
+    widths = [shape[-1] if shape else 0 for shape in shapes]
+    needed = [(rows, width) for rows, width in zip(TABLES.values(), widths, strict=False)]
+    if shapes != needed or len(shapes) != len(TABLES) or widths[2] != widths[3]:
+        raise ValueError(
+            f"tables must have {list(TABLES.values())} rows, those of game and pairs of one width, "
+            f"not the shapes {shapes}"
+        )
+
+
 _SCALES = {"suits": 0.15, "piles": 0.3, "game": 0.15, "pairs": 0.0}
 """Standard deviations of the first weights. Each sum then starts at about unit size: about thirty
 rows for a suit (0.15 x sqrt(30) = 0.8), six for a pile and thirty for the game."""
@@ -110,8 +151,10 @@ def as_whole(observations: Tensor, dtype: torch.dtype) -> Tensor:
     """Observations as whole numbers of a dtype, on the CPU; libraries keep some as floats.
 
     Raises:
+        TypeError: see `check_tensor`.
         ValueError: for other numbers.
     """
+    check_tensor("observations", observations)
     whole = observations.to("cpu", dtype)
     if observations.dtype != dtype and not torch.equal(whole.to(observations), observations):
         raise ValueError(
@@ -149,12 +192,12 @@ class PositionNetwork(nn.Module):
             nn.init.zeros_(layer.bias)
 
     def encode(self, rows: Tensor, decisions: Tensor, chosen: Tensor) -> Tensor:
-        """The units of the dense layer, float32 of shape (m, hidden); see `SumRows`."""
+        """The units of the dense layer, float32 of shape (m, hidden); see `SumRows.forward`."""
         tables = [self.get_parameter(name) for name in TABLES]
         pooled = SumRows.apply(rows, decisions, chosen, self.parts, *tables)  # type: ignore[no-untyped-call]
         return torch.relu(self.dense(pooled))
 
     def forward(self, rows: Tensor, decisions: Tensor, chosen: Tensor) -> Tensor:
-        """The outputs of the heads, float32 of shape (m, heads); see `SumRows`."""
+        """The outputs of the heads, float32 of shape (m, heads); see `SumRows.forward`."""
         encoded = self.encode(rows, decisions, chosen)
         return torch.cat([self.get_submodule(name)(encoded) for name in self.heads], dim=1)

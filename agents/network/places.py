@@ -17,10 +17,10 @@ from torch import Tensor, nn
 
 from four_seasons_env.agents.network import rows as compiled
 from four_seasons_env.agents.network.checks import check_array
-from four_seasons_env.agents.network.module import as_array, as_whole
+from four_seasons_env.agents.network.module import as_array, as_whole, check_tensor
 from four_seasons_env.agents.network.rows import MOST_ROWS, MOVE_ROWS, ROWS, kinds_of
 from four_seasons_env.engine.moves import all_moves
-from four_seasons_env.rules import Rules
+from four_seasons_env.rules import Rules, get_rules
 
 
 class _Compiled(torch.autograd.Function):
@@ -96,9 +96,10 @@ class PlacesEncoder(nn.Module):
         """The sums, float32 of shape (n, width), of rows as `rows_of` returns them.
 
         Raises:
-            TypeError: on the CPU, for rows that are not int16.
+            TypeError: for an array of NumPy; on the CPU, for rows that are not int16.
             ValueError: on the CPU, for another shape, or rows that the table does not have.
         """
+        check_tensor("rows", rows)
         table = self.table()
         if table.device.type != "cpu":
             return _sums(rows, table)
@@ -117,14 +118,14 @@ class MoveNetwork(nn.Module):
     each move and give its score. The critic has a table of its own: its sum gives the value.
 
     Args:
-        rules: the rule set.
+        rules: a rule set's name or a `Rules`.
         layers: the three `MoveWidths`.
     """
 
-    def __init__(self, rules: Rules, layers: Sequence[int] = (128, 64, 64)) -> None:
+    def __init__(self, rules: str | Rules, layers: Sequence[int] = (128, 64, 64)) -> None:
         super().__init__()
         widths = compiled.move_widths_of(layers)
-        self.rules = rules
+        self.rules = rules = get_rules(rules)
         self.encoder = PlacesEncoder(widths.position, rules.ranks)
         self.dense = nn.Linear(widths.position, widths.move)
         self.moves = CardTable(kinds_of(rules.ranks)[1], widths.move, 0.3)
@@ -145,9 +146,10 @@ class MoveNetwork(nn.Module):
             masks: bool of shape (n, A); the scores of other moves are -1e8.
 
         Raises:
-            TypeError: for masks of another dtype.
+            TypeError: for arrays of NumPy, or masks of another dtype.
             ValueError: for observations of other rules, or scaled, or another shape.
         """
+        check_tensor("masks", masks)
         observed: NDArray[np.uint8] = as_whole(places, torch.uint8).contiguous().numpy()
         rows = compiled.rows_of(observed, self.rules)
         moves = compiled.move_rows_of(observed, masks.cpu().contiguous().numpy(), self.rules)
@@ -162,12 +164,13 @@ class MoveNetwork(nn.Module):
             masks: bool of shape (n, A).
 
         Raises:
-            TypeError: on the CPU, for other dtypes.
+            TypeError: for arrays of NumPy; on the CPU, for other dtypes.
             ValueError: on the CPU, for other shapes, or rows that the tables do not have.
         """
         # 1. The arguments, checked where compiled code uses their values as indices.
         device = self.score.device
-        rows, moves, masks = rows.to(device), moves.to(device), masks.to(device)
+        given = {"rows": rows, "moves": moves, "masks": masks}
+        rows, moves, masks = (check_tensor(name, each).to(device) for name, each in given.items())
         if device.type == "cpu":
             shape = (len(rows), len(all_moves(self.rules)))
             check_array("masks", masks.numpy(), (np.bool_, np.int8), shape)

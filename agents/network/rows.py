@@ -30,6 +30,9 @@ Rows of a move:
 - 53: for a deal: cards in the stock
 - 3: for a redeal: redeals left
 
+`rows_of` and `move_rows_of` check what they are given. The compiled functions below them use rows
+as indices without a look at them: `MoveNetwork` and the players call these with checked arrays.
+
 Deal 17 of four-seasons begins so, with base 7 and 46 cards in the stock:
 
        [7C]   6D   [ S]

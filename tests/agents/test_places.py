@@ -1,9 +1,12 @@
 """Networks over `places`: rows of positions and moves, and compiled sums against torch's."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 import torch
 
+from four_seasons_env.agents.network.module import PositionNetwork, SumRows
 from four_seasons_env.agents.network.places import MoveNetwork
 from four_seasons_env.agents.network.rows import (
     _TO,
@@ -18,6 +21,7 @@ from four_seasons_env.engine.deals import TRAIN_FROM
 from four_seasons_env.engine.moves import STOCK, all_moves
 from four_seasons_env.game import Game
 from four_seasons_env.observations import IN_PILES, largest_counts
+from four_seasons_env.positions.features import row_length
 from four_seasons_env.rules import RULES
 from tests.helpers import canonical, mostly_slow, observe, played_on
 
@@ -81,6 +85,60 @@ def test_any_bytes_within_bounds_are_safe(name: str) -> None:
     rows, moves = rows_of(places, rules), move_rows_of(places, masks, rules)
     assert min(rows.min(), moves.min()) >= 0
     assert rows.max() < ROWS and moves.max() < MOVE_ROWS
+    network = MoveNetwork(name, (8, 16, 8))
+    scores, values = network(torch.from_numpy(places), torch.from_numpy(masks))
+    (scores.sum() + values.sum()).backward()
+    assert scores.isfinite().all() and values.isfinite().all()
+
+
+SEEN, ALL = torch.zeros((2, 107), dtype=torch.uint8), torch.ones((2, 32), dtype=torch.bool)
+ROW, NONE = torch.zeros((2, row_length(5)), dtype=torch.int16), torch.zeros(2).long()
+NOT_STORED = "must be a dense tensor of real numbers, not torch"
+WRONG_TENSORS = [  # which network, what it is given, the error and what it says
+    ("moves", (SEEN.numpy(), ALL), TypeError, "must be a torch.Tensor, not a nda"),
+    ("moves", (SEEN, ALL.numpy()), TypeError, r"masks must .*: pass torch.from_numpy\(array"),
+    ("moves", (SEEN * 1j, ALL), TypeError, f"observations {NOT_STORED}.complex64"),
+    ("moves", (SEEN.float().to_sparse(), ALL), TypeError, NOT_STORED),
+    ("moves", (SEEN[:, 1:], ALL), ValueError, r"places must be of shape \(n, 107\), not"),
+    ("moves", (SEEN[0], ALL), ValueError, r"places must be of shape \(n, 107\), not \(107,"),
+    ("moves", (SEEN, ALL[:1]), ValueError, r"masks must be of shape \(2, 32\), not \(1, 32"),
+    ("moves", (SEEN, ALL / 1), TypeError, "masks must be .* bool, not of float32$"),
+    ("moves", (SEEN + 8, ALL), ValueError, r"places\[0, 0\] must be 0 to 7, not 8"),
+    ("moves", (SEEN - 0.5, ALL), ValueError, "must be whole numbers .*, not scaled: use Vec"),
+    ("encoder", (ROW.numpy(),), TypeError, "rows must be a torch.Tensor, not a ndarray"),
+    ("encoder", (ROW,), ValueError, r"rows must be of shape \(n, 108\), not \(2, 268\)"),
+    ("positions", (ROW.numpy(), NONE, NONE), TypeError, "rows must be a torch.Tensor"),
+    ("positions", (ROW, NONE, [0, 1]), TypeError, "chosen must be a .*, not a list"),
+    ("positions", (ROW[0], NONE, NONE), ValueError, r"positions, not of shape \(268"),
+    ("positions", (ROW[:, :9], NONE, NONE), ValueError, r"not of shape \(2, 9\)"),
+    ("positions", (ROW / 1, NONE, NONE), TypeError, "of int16, not of float32$"),
+    ("positions", (ROW - 1, NONE, NONE), ValueError, r"rows\[0, 0\] must be 0 to 448"),
+    ("positions", (ROW, NONE, NONE + 2), ValueError, "must be 0 to 1, not 2"),
+    (
+        "sums",
+        (9, 122, 572, 1014),
+        ValueError,
+        r"tables must have \[448, 122, 572, 1014\] rows, .*9,",
+    ),
+    ("sums", (448, 122, 572), ValueError, "tables must have"),
+]
+
+
+@pytest.mark.parametrize(("kind", "given", "error", "says"), WRONG_TENSORS)
+def test_networks_refuse_other_tensors(
+    kind: str, given: tuple[Any, ...], error: type[Exception], says: str
+) -> None:
+    network = MoveNetwork("four-seasons", (8, 16, 8))
+    called = {
+        "moves": network,
+        "encoder": network.encoder,
+        "positions": PositionNetwork((8, 4, 8, 8), ("value",)),
+        "sums": lambda *rows: SumRows.apply(
+            ROW, NONE, NONE, 1, *(torch.zeros(each, 3) for each in rows)
+        ),
+    }
+    with pytest.raises(error, match=says):
+        called[kind](*given)
 
 
 def test_other_dtypes_of_torch() -> None:
