@@ -27,6 +27,7 @@ from four_seasons_env.agents import registry
 from four_seasons_env.agents.registry import Actions, Agent, Masks, Positions, Rng
 from four_seasons_env.agents.search.next_deal import NextDealPlayer
 from four_seasons_env.arguments import check_choice, check_positive
+from four_seasons_env.engine.validation import checked
 from four_seasons_env.episodes.running import Batch
 from four_seasons_env.episodes.settings import MoveSettings
 from four_seasons_env.next_deal.next_deal_env import NextDealSettings
@@ -184,12 +185,13 @@ class PolicyAgent(Agent):
     kind = "learned"
 
     def __init__(self, rules: Rules, policy: Policy, options: Mapping[str, Any]) -> None:
-        self._policy, self._options = policy, options
+        self.rules, self._policy, self._options = rules, policy, options
         self.train_seed = options.get("train_seed")
         settings = MoveSettings(_AT_A_TIME, rules, **policy.arguments)
         self._batch = Batch(settings)
         self.mask, self.observation = settings.mask, settings.observation
 
+    @checked
     def act(self, games: Positions, masks: Masks, rng: Rng) -> Actions:
         """The function's moves."""
         moves = np.zeros(len(games), np.int64)

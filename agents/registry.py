@@ -73,6 +73,11 @@ class Agent(abc.ABC):
     def act(self, games: Positions, masks: Masks, rng: Rng) -> Actions:
         """Choose a legal move in each game.
 
+        Anybody may call the agents of this package: they check games and masks that do not come
+        from a comparison (`four_seasons_env.engine.validation.checked`), and raise `InvalidGame`,
+        `ValueError` or `TypeError`. Your own agent need not: a comparison passes positions, and
+        functions of this package that take them check them again.
+
         Args:
             games: GAME array of shape (n,), a copy that the agent may change. The unseen part of
                 the stock has been reshuffled, so its order says nothing about the real one.

@@ -12,10 +12,12 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from four_seasons_env.agents.registry import Agent, AnswerError, as_actions
+from four_seasons_env.arguments import check_choice
 from four_seasons_env.engine import kernel
-from four_seasons_env.engine.deals import TRAIN_FROM, check_deal, mix
-from four_seasons_env.engine.masks import MaskedGames
+from four_seasons_env.engine.deals import TRAIN_FROM, check_deal, mix, read_deals
+from four_seasons_env.engine.masks import MASKS, MaskedGames
 from four_seasons_env.engine.moves import all_moves
+from four_seasons_env.engine.validation import unchecked
 from four_seasons_env.episodes.running import why_left_out
 from four_seasons_env.experiments.players import Player, find_players
 from four_seasons_env.game import MAX_MOVES, Game
@@ -144,15 +146,21 @@ def play_deals(
         among the games); with ``record`` also `game`, a `Record`.
 
     Raises:
+        ValueError: for a bad deal number, an unknown mask, or an agent that was made for other
+            rules.
         AnswerError: if the agent does not return one integer for each game, or plays a move that
             the mask leaves out.
     """
     name = name or type(agent).__name__
+    mask = check_choice("mask", mask or agent.mask, MASKS)
+    made_for = getattr(agent, "rules", rules)
+    if isinstance(made_for, Rules) and made_for != rules:
+        raise ValueError(f"the rules of {name} must be {rules.name!r}, not {made_for.name!r}")
     # 1. The openings.
-    numbers = np.asarray(deals, np.int64)
+    numbers = np.array(read_deals(deals), np.int64)
     games = np.zeros(len(numbers), kernel.GAME)
     kernel.start_all(games, kernel.compile_rules(rules), numbers)
-    playing = MaskedGames(games, rules, mask or agent.mask)
+    playing = MaskedGames(games, rules, mask)
     # 2. The games.
     seconds, moves = _play_out(agent, playing, rules, numbers, seed, name)
     # 3. A row for each.
@@ -190,6 +198,7 @@ def _play_out(
     drawn = [np.random.PCG64([seed, deal, 2]).random_raw() for deal in numbers.tolist()]
     keys = np.array(drawn, np.uint64)
     rng = _nameless_rng([seed, int(numbers[0]) if len(numbers) else 0])
+    act = unchecked(agent.act)  # the copies are positions, and the masks theirs
     seconds, turns = np.zeros(len(games)), []
     alive = np.arange(len(games))
     for turn in range(MAX_MOVES):
@@ -204,7 +213,7 @@ def _play_out(
         # agent count; a process that it starts, or a server that it asks, does not.
         started = time.process_time()
         # The agent gets a copy of the masks: moves are checked by those it cannot write to.
-        actions = as_actions(agent.act(shown, masks.copy(), rng), len(alive), name)
+        actions = as_actions(act(shown, masks.copy(), rng), len(alive), name)
         seconds[alive] += (time.process_time() - started) / len(alive)
         # 3. Its moves are checked, noted and played.
         _check(name, actions, masks, games[alive], rules)

@@ -55,7 +55,10 @@ class Stop(NamedTuple):
 def legal_masks(
     games: NDArray[Any], rules: Rules, distinct: bool = False
 ) -> tuple[NDArray[np.int8], NDArray[np.bool_]]:
-    """The legal moves of GAME (n,), int8 of shape (n, A); and whether each continues, bool (n,)."""
+    """The legal moves of GAME (n,), int8 of shape (n, A); and whether each continues, bool (n,).
+
+    The records are not checked: for those from outside, `Games.from_records(...).action_masks()`.
+    """
     words, masks = kernel.new_masks(len(games), rules)
     continues = np.zeros(len(games), np.bool_)
     kernel.legal_all(games, kernel.compile_rules(rules), distinct, words, continues)
@@ -63,7 +66,10 @@ def legal_masks(
 
 
 def cards_in(record: np.void, place: int) -> list[int]:
-    """The cards of a pile of a GAME record, or of its waste, bottom first."""
+    """The cards of a pile of a GAME record, or of its waste, bottom first.
+
+    The record is not checked: for one from outside, `Game.from_record(...).tableau`.
+    """
     cards = []
     card = int(record["top"][place])
     while card != NO_CARD:

@@ -12,9 +12,9 @@ from four_seasons_env.arguments import check_choice, check_integers, check_posit
 from four_seasons_env.engine import kernel
 from four_seasons_env.engine.deals import TRAIN_FROM, read_deals
 from four_seasons_env.engine.moves import all_moves
-from four_seasons_env.engine.validation import check_games
+from four_seasons_env.engine.validation import check_games, unchecked
 from four_seasons_env.game import MAX_MOVES, Game, IllegalMove, check_game, legal_masks
-from four_seasons_env.observations import OBSERVATIONS, observations_of
+from four_seasons_env.observations import OBSERVATIONS, observations_of_own
 from four_seasons_env.rules import Rules, get_rules
 
 
@@ -164,7 +164,7 @@ class Games:
             ValueError: for an unknown kind, with the nearest one.
         """
         check_choice("kind", kind, OBSERVATIONS)
-        return observations_of(self._records, self.rules, kind)
+        return observations_of_own(self._records, self.rules, kind)
 
     # --- playing
 
@@ -214,12 +214,15 @@ class Games:
         Args:
             player: an agent of the same rules with `play_out(games, max_moves, rng)`, which plays a
                 GAME array to its end, in place: `make_agent("heuristic", rules)`, greedy or random.
+                The positions that a class of your own leaves are checked.
             rng: for players that draw their moves.
             max_moves: maximum number of moves of a game, including moves already played.
 
         Raises:
             TypeError: for a player that cannot play in compiled code.
             ValueError: for a player of other rules, or moves that are not a positive integer.
+            InvalidGame: if a player of your own leaves something that is not a position; then no
+                game has moved.
         """
         check_type("rng", rng, np.random.Generator)
         check_positive("max_moves", max_moves)
@@ -231,4 +234,11 @@ class Games:
         rules = get_rules(getattr(player, "rules", self.rules))
         if rules != self.rules:
             raise ValueError(f"the player's rules must be {self.rules.name!r}, not {rules.name!r}")
-        play_out(self._records, max_moves, rng)
+        ours = unchecked(play_out)
+        if ours is not play_out:
+            ours(self._records, max_moves, rng)
+            return
+        played = self._records.copy()
+        play_out(played, max_moves, rng)
+        check_games(played, self.rules)
+        self._records = played

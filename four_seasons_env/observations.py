@@ -84,6 +84,7 @@ from four_seasons_env.engine import kernel
 from four_seasons_env.engine.deals import NO_CARD
 from four_seasons_env.engine.jit import by_type, inlined, internal, is_a, jit, merged
 from four_seasons_env.engine.moves import FOUNDATION, STOCK, WASTE
+from four_seasons_env.engine.validation import check_games
 from four_seasons_env.rules import Rules
 
 VECTORS = ("tops", "cards")
@@ -476,7 +477,7 @@ def _encode_vector(g, rule, kind, shown, out):
 
 
 @jit
-def encode_all(games, rules, kind, shown, out):
+def _encode_all(games, rules, kind, shown, out):
     """`encode` for each game.
 
     Args:
@@ -500,10 +501,17 @@ def observations_of(games: NDArray[Any], rules: Rules, observation: str) -> NDAr
 
     Raises:
         ValueError: for an unknown observation, with the nearest one.
+        InvalidGame: if one is not a position of these rules.
     """
+    check_games(games, rules)
+    return observations_of_own(games, rules, observation)
+
+
+def observations_of_own(games: NDArray[Any], rules: Rules, observation: str) -> NDArray[Any]:
+    """`observations_of` for records that compiled code has made, which need no check."""
     dtype = np.uint8 if observation == "places" else np.float32
     out = np.empty((len(games), observation_length(rules, observation)), dtype)
-    encode_all(games, kernel.compile_rules(rules), KINDS[observation], np.empty(1, SHOWN), out)
+    _encode_all(games, kernel.compile_rules(rules), KINDS[observation], np.empty(1, SHOWN), out)
     return out
 
 
@@ -511,7 +519,8 @@ def observations_of(games: NDArray[Any], rules: Rules, observation: str) -> NDAr
 def show_all(counts, shares, out):
     """Write rows of counts, uint8 (n, slots), as observations: float32, or uint8 for `places`.
 
-    One loop over all rows takes half the time of a function for each.
+    One loop over all rows takes half the time of a function for each. For the package: the shapes
+    are not checked. `observations_of` is for everybody.
 
     Args:
         shares: float32 (slots,), what a count of 1 is in each slot of an observation.

@@ -37,7 +37,7 @@ from four_seasons_env.arguments import check_integers, nearest
 from four_seasons_env.engine.jit import jit
 from four_seasons_env.engine.kernel import compile_rules, legal, new_masks, play
 from four_seasons_env.engine.moves import find_move
-from four_seasons_env.engine.validation import check_games
+from four_seasons_env.engine.validation import check_games_in_place
 from four_seasons_env.files import expanded
 from four_seasons_env.game import Game
 from four_seasons_env.rules import Rules
@@ -156,9 +156,11 @@ def play_through(
     Raises:
         TypeError: for moves that are not integers.
         InvalidGame: if it is not a position of the rule set.
-        ValueError: if there are several.
+        ValueError: if there are several, or the array cannot be written.
     """
-    check_games(games.reshape(1), rules)
+    check_games_in_place(games, rules)
+    if len(games) != 1:
+        raise ValueError(f"games must be one position, of shape (1,), not {len(games)}")
     words, masks = new_masks(1, rules)
     numbers = check_integers("moves", moves, len(moves))
     played, continues = _play_through(games, compile_rules(rules), numbers, words, masks)

@@ -20,7 +20,7 @@ from four_seasons_env.engine.kernel import compile_rules
 from four_seasons_env.engine.moves import Move
 from four_seasons_env.game import Game
 from four_seasons_env.games import Games
-from four_seasons_env.observations import KINDS, SHOWN, encode_all, observation_space
+from four_seasons_env.observations import KINDS, SHOWN, _encode_all, observation_space
 from four_seasons_env.rules import BASE_FROM, BUILDS, OPENINGS, RULES, SPACES, WRAPS, Rules
 from tests.reference.slow_model import SlowGame
 
@@ -330,7 +330,7 @@ def observe(game: Game, kind: str) -> np.ndarray:
     space = observation_space(game.rules, kind)
     out = np.full((1, *space.shape), 199, space.dtype)  # a slot that is not written shows
     shown = np.empty(1, SHOWN)
-    encode_all(game.record.copy(), compile_rules(game.rules), KINDS[kind], shown, out)
+    _encode_all(game.record.copy(), compile_rules(game.rules), KINDS[kind], shown, out)
     return out[0]
 
 

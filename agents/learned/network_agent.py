@@ -8,7 +8,8 @@ from numpy.typing import NDArray
 from four_seasons_env.agents.network import evaluation, rows
 from four_seasons_env.agents.policy_files import PolicyCard, Weights
 from four_seasons_env.agents.registry import PLAYS, Actions, Agent, Masks, Positions, Rng
-from four_seasons_env.observations import observations_of
+from four_seasons_env.engine.validation import checked, unchecked
+from four_seasons_env.observations import observations_of_own
 from four_seasons_env.rules import Rules
 
 
@@ -39,7 +40,7 @@ class NetworkAgent(Agent):
         self.train_seed = card.training.get("seed")
         self.observation = card.observation
         self.deterministic = deterministic
-        self._rules = rules
+        self.rules = rules
         widths = rows.move_widths_of(card.layers)
         kinds, move_kinds = rows.kinds_of(rules.ranks)
         self._table = _card_table(weights, "encoder.table", kinds, widths.position)
@@ -47,25 +48,27 @@ class NetworkAgent(Agent):
         self._moves = _card_table(weights, "moves", move_kinds, widths.move)
         self._weights = evaluation.tensor_of(weights, "score", (widths.move,))
 
+    @checked
     def scores(self, games: Positions, masks: Masks) -> NDArray[np.float32]:
         """The score of each move, minus infinity where it is illegal; float32 of shape (n, A)."""
         # 1. Each position: the sum of its rows, and a dense layer.
-        places = observations_of(games, self._rules, "places")
+        places = observations_of_own(games, self.rules, "places")
         sums = np.empty((len(games), self._table.shape[1]), np.float32)
-        rows.sum_rows(rows.rows_of(places, self._rules), self._table, sums)
+        rows.sum_rows(rows.rows_of(places, self.rules), self._table, sums)
         hidden = np.empty((len(games), len(self._dense.bias)), np.float32)
         evaluation.apply_to_all(np.maximum(sums, 0), self._dense, hidden)
         # 2. Each marked move: its rows meet the units of its position.
-        marked, moves = np.flatnonzero(masks), rows.move_rows_of(places, masks, self._rules)
+        marked, moves = np.flatnonzero(masks), rows.move_rows_of(places, masks, self.rules)
         each = np.empty(len(marked), np.float32)
         rows.score_moves(marked, moves, hidden, self._moves, self._weights, each)
         scores = np.full(masks.shape, -np.inf, np.float32)
         scores.ravel()[marked] = each
         return scores
 
+    @checked
     def act(self, games: Positions, masks: Masks, rng: Rng) -> Actions:
         """A legal move in each game: that with the highest score, or one that is drawn."""
-        scores = self.scores(games, masks)
+        scores = unchecked(self.scores)(games, masks)
         if not self.deterministic:
             # The highest of log-odds plus Gumbel noise is a draw from the policy.
             scores = scores + rng.gumbel(size=scores.shape).astype(np.float32)

@@ -126,7 +126,8 @@ def worth_all(games, evaluator, search, limits):
     """The value of the best position that a search finds from each game: GAME (n,), float64 (n,).
 
     Args:
-        games: positions; their unseen cards are sorted in place, so their order does not matter.
+        games: positions, which are not checked here (`LuckMeter.worth` does); their unseen cards
+            are sorted in place, so their order does not matter.
         evaluator: `four_seasons_env.agents.planner.best_stop.Evaluator`.
         search: buffers with room for the largest search of the limits.
         limits: `four_seasons_env.agents.planner.best_stop.SearchLimits`.

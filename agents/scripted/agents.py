@@ -14,10 +14,12 @@ from numpy.typing import NDArray
 from four_seasons_env.agents.registry import Actions, Agent, Masks, Positions, Rng
 from four_seasons_env.agents.scripted.greedy import greedy_move
 from four_seasons_env.agents.scripted.heuristic import HeuristicBuffers, choose_move, new_buffers
+from four_seasons_env.arguments import check_positive
 from four_seasons_env.engine.bits import draw_move
 from four_seasons_env.engine.jit import by_type, inlined, is_a, jit
 from four_seasons_env.engine.kernel import compile_rules, legal, new_masks, play
 from four_seasons_env.engine.moves import WASTE
+from four_seasons_env.engine.validation import checked, checked_in_place
 from four_seasons_env.rules import Rules
 
 _MOST_IDLE = 30
@@ -119,22 +121,22 @@ class ScriptedAgent(Agent):
         self._words, self._mask = new_masks(1, rules)
         self._player: Any = ()
 
+    @checked
     def act(self, games: Positions, masks: Masks, rng: Rng) -> Actions:
-        """The player's move in each game; deterministic.
-
-        Raises:
-            ValueError: for masks of another shape, which compiled code would read outside of.
-        """
-        shape = len(games), self._mask.shape[1]
-        if np.shape(masks) != shape:
-            raise ValueError(f"masks must be of shape {shape}, not {np.shape(masks)}")
+        """The player's move in each game; deterministic."""
         moves = np.zeros(len(games), np.int64)
         _choose_all(games, self._rule, self._words, masks, self._player, moves)
         return moves
 
+    @checked_in_place
     def play_out(self, games: Positions, max_moves: int, rng: Rng) -> None:
-        """Play each game to its end; see `four_seasons_env.games.Games.play_out`."""
-        _play_out(games, self._rule, max_moves, self._words, self._mask, self._player)
+        """Play each game to its end, in place; see `four_seasons_env.games.Games.play_out`."""
+        most, player = check_positive("max_moves", max_moves), self._player_with(rng)
+        _play_out(games, self._rule, most, self._words, self._mask, player)
+
+    def _player_with(self, rng: Rng) -> Any:
+        """The player of a playout."""
+        return self._player
 
 
 class GreedyAgent(ScriptedAgent):
@@ -163,13 +165,12 @@ class RandomAgent(ScriptedAgent):
     mask = "legal"
     plays = ("stochastic",)
 
+    @checked
     def act(self, games: Positions, masks: Masks, rng: Rng) -> Actions:
         """Draw a legal move in each game."""
         drawn = np.where(masks, rng.random(masks.shape, np.float32), -1.0)
         moves: Actions = drawn.argmax(axis=1)
         return moves
 
-    def play_out(self, games: Positions, max_moves: int, rng: Rng) -> None:
-        """Play each game to its end, with a random state drawn from ``rng``."""
-        self._player = Dice(rng.integers(0, 2**63, 1, np.uint64))
-        super().play_out(games, max_moves, rng)
+    def _player_with(self, rng: Rng) -> Any:
+        return Dice(rng.integers(0, 2**63, 1, np.uint64))

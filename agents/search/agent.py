@@ -11,6 +11,7 @@ import abc
 from four_seasons_env.agents.names import make_agent
 from four_seasons_env.agents.registry import Actions, Agent, Masks, Positions, Rng, as_actions
 from four_seasons_env.agents.search.plans import ENDING_POSITIONS, PlanningAgent, Plans
+from four_seasons_env.engine.validation import checked, unchecked
 from four_seasons_env.game import Game, Stop
 from four_seasons_env.rules import Rules
 
@@ -62,16 +63,17 @@ class FinisherAgent(Agent):
     def __init__(
         self, rules: Rules, base: str = "heuristic", ending_positions: int = ENDING_POSITIONS
     ) -> None:
-        self._base, self._name = make_agent(base, rules), base
+        self.rules, self._base, self._name = rules, make_agent(base, rules), base
         self.mask = self._base.mask
         self._plans = Plans(rules, ending_positions)
 
+    @checked
     def act(self, games: Positions, masks: Masks, rng: Rng) -> Actions:
         """The other agent's move in each game, or the solver's."""
         self._plans.tidy()
         planned = self._plans.endings(games)
         rest = planned < 0
         if rest.any():
-            chosen = self._base.act(games[rest], masks[rest], rng)
+            chosen = unchecked(self._base.act)(games[rest], masks[rest], rng)
             planned[rest] = as_actions(chosen, int(rest.sum()), self._name)
         return planned

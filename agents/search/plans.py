@@ -18,6 +18,7 @@ from four_seasons_env.agents.scripted.agents import HeuristicAgent
 from four_seasons_env.engine import kernel
 from four_seasons_env.engine.hashing import public_key
 from four_seasons_env.engine.jit import jit
+from four_seasons_env.engine.validation import checked, unchecked
 from four_seasons_env.game import Game, legal_masks
 from four_seasons_env.rules import Rules
 from four_seasons_env.solver import solve
@@ -51,6 +52,8 @@ def _keys_along(games, rule, moves, keys):
 
 class Plans:
     """A table of planned moves, by the public information of a position.
+
+    Its records are those of an agent that has checked them.
 
     Args:
         rules: the rule set that is played.
@@ -121,7 +124,7 @@ class Plans:
             if not goes_on[0] or games[0] in self:
                 return
             self[games[0]] = NONE
-            move = self.heuristic.act(games.copy(), masks, unused)[0]
+            move = unchecked(self.heuristic.act)(games, masks, unused)[0]
             kernel.play(games[0], self._rule, move)
 
 
@@ -153,6 +156,7 @@ class PlanningAgent(Agent):
     def _decide(self, games: Positions, rng: Rng) -> None:
         """Plan games that have no plan."""
 
+    @checked
     def act(self, games: Positions, masks: Masks, rng: Rng) -> Actions:
         """The next move of each game's plan."""
         plans = self._plans
@@ -168,5 +172,5 @@ class PlanningAgent(Agent):
         # Moves below 0 (NONE, UNPLANNED) index the last columns; the first test decides for them.
         lost = (moves < 0) | (masks[np.arange(len(moves)), moves] == 0)
         if lost.any():
-            moves[lost] = plans.heuristic.act(games[lost], masks[lost], rng)
+            moves[lost] = unchecked(plans.heuristic.act)(games[lost], masks[lost], rng)
         return moves

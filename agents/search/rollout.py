@@ -23,6 +23,7 @@ from four_seasons_env.agents.search.worlds import determinize
 from four_seasons_env.arguments import check_number, check_positive
 from four_seasons_env.engine import kernel
 from four_seasons_env.engine.jit import jit
+from four_seasons_env.engine.validation import checked
 from four_seasons_env.positions.enumeration import ADVICE, find_win
 from four_seasons_env.positions.search import MOST_HELD, WON, Search, new_search
 from four_seasons_env.rules import Rules
@@ -105,7 +106,7 @@ class RolloutAgent(Agent):
     mask = "distinct"
 
     def __init__(self, rules: Rules, worlds: int = 16, moves: int = 3, expansions: int = 0) -> None:
-        self._rule = kernel.compile_rules(rules)
+        self.rules, self._rule = rules, kernel.compile_rules(rules)
         self._most, self._worlds = check_positive("moves", moves), check_positive("worlds", worlds)
         check_number("expansions", expansions, MOST_HELD // 2 + 1)
         search = new_search(rules, max(1, 2 * expansions))
@@ -114,6 +115,7 @@ class RolloutAgent(Agent):
         self._player = _Player(new_buffers(rules), world, game, words, mask, expansions, search)
         self._plans = Plans(rules, ENDING_POSITIONS) if expansions else None
 
+    @checked
     def act(self, games: Positions, masks: Masks, rng: Rng) -> Actions:
         """The best move in each game; the worlds are drawn from rng."""
         games = games.copy()  # they are sorted below

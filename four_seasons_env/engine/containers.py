@@ -4,6 +4,7 @@ A hash table is a uint64 array of keys, whose length is a power of two and in wh
 slot (open addressing). Searches that store something with a key use a second array of the same
 length, or a record with the key. A table must never be full: its owner limits or counts what it
 enters. A search that keeps its positions in rows finds them by their hashes in a `Transpositions`.
+Nothing here is checked, because only compiled searches call it.
 
 The heap and the sorted list hold indices into an array of worths; the item with the highest worth
 comes first. Item 7 with worth 0.5, item 2 with 0.9 and item 4 with 0.1:

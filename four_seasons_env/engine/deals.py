@@ -144,7 +144,10 @@ def draw_below(state, k):
 
 @jit
 def shuffle(cards, first, last, seed):
-    """Shuffle ``cards[first:last]`` in place with the SplitMix64 stream of a uint64 seed."""
+    """Shuffle ``cards[first:last]`` in place with the SplitMix64 stream of a uint64 seed.
+
+    Compiled code does not check that the cards have these places.
+    """
     state = np.uint64(seed)
     # Fisher-Yates, from the last card down: each trades places with one that is not behind it.
     for i in range(last - first - 1, 0, -1):

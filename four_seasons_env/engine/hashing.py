@@ -4,6 +4,9 @@ Zobrist joins the numbers by exclusive or; here they are added, and subtracted w
 longer holds. A move changes few facts, so the hash after it follows from the hash before it
 (`key_change`): where the AC leaves a space for the 2D, it changes by LINK[AC, 2D] - LINK[AC, 52].
 
+The records are positions: those from outside have been checked before (`validation`), because a
+chain of cards without an end would be followed for ever. `Game.key` is for everybody.
+
 Equal facts give equal sums. Different facts do with a probability of 2^-64 for each pair, so
 searches treat equal hashes as equal positions.
 """

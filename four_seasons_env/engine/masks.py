@@ -254,6 +254,8 @@ def _moves_single_cards(rule):
 class MaskedGames:
     """Games that are played in lockstep outside an environment, with the masks of one.
 
+    For the package: neither records nor rows nor moves are checked. `Games` checks them.
+
     >>> from four_seasons_env.game import Game
     >>> rules = RULES["four-seasons"]
     >>> playing = MaskedGames(Game(rules, deal=17).record, rules, "no_repeats")
@@ -286,7 +288,10 @@ class MaskedGames:
 
 
 def mask_after(start: NDArray[Any], rules: Rules, moves: Iterable[Move]) -> NDArray[np.int8]:
-    """The mask `no_repeats`, int8 of shape (A,), after legal moves from a position, GAME (1,)."""
+    """The mask `no_repeats`, int8 of shape (A,), after legal moves from a position, GAME (1,).
+
+    Neither the position nor the moves are checked; those of a `Record` have been.
+    """
     playing, row = MaskedGames(start.copy(), rules, "no_repeats"), np.zeros(1, np.int64)
     for move in moves:
         playing.play(row, np.array([move.number]))

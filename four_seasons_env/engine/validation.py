@@ -4,11 +4,18 @@ Compiled code indexes by a record's bytes and follows its chains, so a wrong byt
 crash or an endless loop. The conditions here hold after every opening and every legal move of any
 rule set. A record that passes is safe to play, draw and solve. A new rule or a new field of the
 record has its check here and nowhere else, in one of the compiled functions.
+
+Agents get their records here, too. `checked` decorates the methods of agents that anybody may call
+with any array, such as `act`. Comparisons and searches play on records that compiled code has made;
+they call `unchecked(agent.act)`, and pay for no check.
 """
 
 from __future__ import annotations
 
-from typing import Any
+import functools
+from collections.abc import Callable
+from types import MethodType
+from typing import Any, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,8 +23,10 @@ from numpy.typing import NDArray
 from four_seasons_env.engine import kernel
 from four_seasons_env.engine.deals import NO_CARD
 from four_seasons_env.engine.jit import jit
-from four_seasons_env.engine.moves import WASTE
+from four_seasons_env.engine.moves import WASTE, all_moves
 from four_seasons_env.rules import Rules
+
+Method = TypeVar("Method", bound=Callable[..., Any])
 
 _TEXTS = (
     "",
@@ -48,17 +57,121 @@ def check_games(games: NDArray[Any], rules: Rules) -> None:
     Raises:
         InvalidGame: naming the first record that is not, and what is wrong with it.
     """
-    if games.dtype != kernel.GAME or games.ndim != 1:
-        raise InvalidGame(
-            f"positions must be a GAME array of shape (n,), not {games.dtype} of shape "
-            f"{games.shape}"
-        )
+    if not isinstance(games, np.ndarray) or games.dtype != kernel.GAME or games.ndim != 1:
+        raise InvalidGame(f"positions must be a GAME array of shape (n,), not {_shown(games)}")
     index, fault = first_fault(games, kernel.compile_rules(rules))
     if fault != _SOUND:
         which = f" {index}" if len(games) > 1 else ""
         raise InvalidGame(
             f"record{which} is not a valid position of {rules.name!r}: {_TEXTS[fault]}"
         )
+
+
+def check_games_in_place(games: NDArray[Any], rules: Rules) -> None:
+    """`check_games` of an array that compiled code will write into.
+
+    Raises:
+        InvalidGame: if one is not a position of the rule set.
+        ValueError: for an array that is read-only, or strided.
+    """
+    check_games(games, rules)
+    if not games.flags.carray:
+        raise ValueError("games are played in place: pass an array that can be written, a copy")
+
+
+def check_masks(masks: Any, games: NDArray[Any], rules: Rules) -> NDArray[np.int8]:
+    """Check that masks mark one legal move of each game or more, and nothing else.
+
+    Args:
+        masks: integers or bools of shape (n, A), not 0 where a move may be played.
+        games: GAME array of shape (n,), positions.
+        rules: the rule set that they are positions of.
+
+    Returns:
+        The masks as compiled code takes them: int8 of shape (n, A), 1 where a move may be played.
+
+    Raises:
+        TypeError: for another dtype.
+        ValueError: for another shape, or naming the first game whose mask marks a move that is not
+            legal, or none.
+    """
+    moves = all_moves(rules)
+    shape = len(games), len(moves)
+    if not isinstance(masks, np.ndarray) or masks.dtype.kind not in "biu":
+        raise TypeError(f"masks must be an array of int8 or bool, not {_shown(masks)}")
+    if masks.shape != shape:
+        raise ValueError(f"masks must be of shape {shape}, not {masks.shape}")
+    marked: NDArray[np.int8] = (masks != 0).astype(np.int8)
+    # Compiled code plays marked moves, and an illegal one would break a position.
+    words, legal = kernel.new_masks(len(games), rules)
+    kernel.legal_all(
+        games, kernel.compile_rules(rules), False, words, np.zeros(len(games), np.bool_)
+    )
+    if (wrong := marked > legal).any():
+        game, move = np.argwhere(wrong)[0].tolist()
+        raise ValueError(f"masks must mark legal moves, not {moves[move]} in game {game}")
+    if not (some := marked.any(axis=1)).all():
+        raise ValueError(
+            f"masks must mark a move of each game, not none of game {some.argmin()}: leave out "
+            "games that are over"
+        )
+    return marked
+
+
+def _shown(value: Any) -> str:
+    """An argument of a wrong kind, for messages."""
+    if not isinstance(value, np.ndarray):
+        return f"a {type(value).__name__}"
+    # The dtype of other records would fill several lines.
+    kind = "GAME" if value.dtype == kernel.GAME else "records" if value.dtype.names else value.dtype
+    return f"{kind} of shape {value.shape}"
+
+
+_UNCHECKED: dict[Any, Callable[..., Any]] = {}
+"""The methods that `checked` and `checked_in_place` have made, and those that they decorate."""
+
+
+def checked(method: Method) -> Method:
+    """Let a method `f(self, games, masks, ...)` of an agent check its positions and masks.
+
+    The agent needs the attribute `rules`. The method gets copies in the one form for which its code
+    is compiled, whatever the caller's memory looks like. It raises what `check_games` and
+    `check_masks` raise.
+    """
+
+    @functools.wraps(method)
+    def from_outside(self: Any, games: Any, masks: Any, *others: Any, **named: Any) -> Any:
+        own = games.copy() if isinstance(games, np.ndarray) else games
+        check_games(own, self.rules)
+        return method(self, own, check_masks(masks, own, self.rules), *others, **named)
+
+    return _note(from_outside, method)
+
+
+def checked_in_place(method: Method) -> Method:
+    """`checked` for a method `f(self, games, ...)` without masks that plays the games in place."""
+
+    @functools.wraps(method)
+    def from_outside(self: Any, games: Any, *others: Any, **named: Any) -> Any:
+        check_games_in_place(games, self.rules)
+        return method(self, games, *others, **named)
+
+    return _note(from_outside, method)
+
+
+def _note(made: Any, method: Method) -> Method:
+    """Note a method that checks, for `unchecked`."""
+    _UNCHECKED[made] = method
+    return cast(Method, made)
+
+
+def unchecked(method: Method) -> Method:
+    """A method of an agent as it was before `checked`, for records that compiled code has made.
+
+    Any other method is returned as it is, such as one by which a subclass overrides it.
+    """
+    inner = _UNCHECKED.get(getattr(method, "__func__", None))
+    return method if inner is None else cast(Method, MethodType(inner, method.__self__))  # type: ignore[attr-defined]
 
 
 @jit

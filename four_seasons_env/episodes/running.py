@@ -252,7 +252,8 @@ class RunningGames(abc.ABC):
         endings are searched; then `NextDealBatch.played_by` returns the ending.
 
         Args:
-            games: GAME array of shape (n,), no more than there are games here.
+            games: GAME array of shape (n,), no more than there are games here. The caller has
+                checked that they are positions.
         """
         self.games[: len(games)] = games
         chosen = np.arange(len(self.games)) < len(games)

@@ -1,14 +1,16 @@
 """Wrong use of agents: what is called, the error, and what it says. Each check is tested once."""
 
 import json
+import threading
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from four_seasons_env.agents import load_policy, make_agent, policy, save_policy
+from four_seasons_env.agents import AGENTS, load_policy, make_agent, policy, save_policy
 from four_seasons_env.agents.names import read_options
 from four_seasons_env.agents.network.rows import move_rows_of, rows_of
 from four_seasons_env.agents.planner.chances import Judge
@@ -17,9 +19,11 @@ from four_seasons_env.agents.policy_files import CARD_FILE, WEIGHTS_FILE, Policy
 from four_seasons_env.agents.registry import AnswerError
 from four_seasons_env.agents.training import get_learner
 from four_seasons_env.engine.deals import TRAIN_FROM
+from four_seasons_env.engine.kernel import GAME
 from four_seasons_env.engine.validation import InvalidGame
 from four_seasons_env.experiments.play import play_deals
 from four_seasons_env.experiments.players import find_players
+from four_seasons_env.game import Game
 from four_seasons_env.games import Games
 from four_seasons_env.records import play_through
 from four_seasons_env.rules import RULES
@@ -46,6 +50,10 @@ def players(*names: str) -> Call:
 def plays(name: str) -> Call:
     """An agent that plays a game."""
     return lambda _: play_deals(make_agent(name), DEFAULT, [TRAIN_FROM])
+
+
+def of_rules(name: str, deals: Any = (TRAIN_FROM,), **options: Any) -> Call:
+    return lambda _: play_deals(make_agent("heuristic", name), DEFAULT, deals, **options)
 
 
 def answers(function: Any, env: str = "FourSeasons-v0") -> Call:
@@ -112,6 +120,12 @@ def with_nan(folder: Path) -> None:
     make_agent(f"maskable_ppo:{folder}")
 
 
+def candidates(observations: np.ndarray) -> None:
+    masks = np.ones(observations.shape[:2], np.int8)
+    agent: Any = make_agent("next_deal_ppo")
+    agent.choose(observations, masks, np.random.default_rng(0))
+
+
 def sb3_model(name: str, next_deal: bool, observation: str, **options: Any) -> Call:
     """A model of Stable-Baselines3 on an environment that does not suit it."""
 
@@ -160,6 +174,10 @@ PLAYERS = [
     (agent(f"{HERE}:OddPlays"), ValueError, "'stochastc': did you mean 'stochastic'"),
     (players(f"{HERE}:Lettered"), ValueError, "train_seed of agent .* must be a whole .*, not 'a'"),
     (plays(f"{HERE}:Floats"), AnswerError, "Floats must .*, not float64"),
+    (plays(f"{HERE}:Unsigned"), AnswerError, f"Unsigned must be less than 2.63, not {2**64 - 1}"),
+    (of_rules("simplicity"), ValueError, "of HeuristicAgent must be 'four-seasons', not 'simpl"),
+    (of_rules("four-seasons", deals=[-1]), ValueError, "deal must be 0 to"),
+    (of_rules("four-seasons", mask="legall"), ValueError, "mask 'legall': did you mean 'legal'"),
     # One label is several training seeds of one agent.
     (players(f"own={HERE}:First", f"own={HERE}:First"), ValueError, "have the same label 'own'"),
     (players(f"own={HERE}:First", f"own={HERE}:Last"), ValueError, "label 'own': rename one"),
@@ -196,7 +214,6 @@ FILES = [
     (lambda _: Judge(RULES["simplicity"]), FileNotFoundError, "planner/simplicity: model.json is"),
 ]
 BYTES, MARKED = np.full((2, 107), 8, np.uint8), np.ones((2, 500), np.int8)
-GREEDY: Any = make_agent("greedy")
 GAMES = Games("four-seasons(ranks=5)", 2).records
 ARRAYS = [  # compiled code would read or write outside of its arrays
     (lambda _: rows_of(BYTES, DEFAULT), ValueError, r"places\[0, 0\] must be 0 to 7, not 8"),
@@ -204,9 +221,12 @@ ARRAYS = [  # compiled code would read or write outside of its arrays
     (lambda _: rows_of(BYTES[:, 1:], DEFAULT), ValueError, r"shape \(n, 107\), not \(2, 106\)"),
     (lambda _: rows_of(BYTES - 8, DEFAULT, np.empty((1, 9), np.int16)), ValueError, "out must be"),
     (lambda _: move_rows_of(BYTES - 8, MARKED, DEFAULT), ValueError, r"masks must .*\(2, 32\)"),
-    (lambda _: GREEDY.act(GAMES, MARKED, None), ValueError, r"masks must be of shape \(2, 32\)"),
     (lambda _: LuckMeter(RULES["czarina"]).worth(GAMES), InvalidGame, "not a .* of 'czarina'"),
-    (lambda _: play_through(GAMES, DEFAULT, [0]), ValueError, "cannot reshape"),
+    (lambda _: play_through(GAMES, DEFAULT, [0]), InvalidGame, "record 0 is not"),
+    (lambda _: play_through(Games(deals=2).records.copy(), DEFAULT, [0]), ValueError, "not 2"),
+    (lambda _: play_through(Game().record, DEFAULT, [0]), ValueError, "that can be written, a cop"),
+    (lambda _: candidates(np.full((1, 9, 268), 999)), TypeError, "of int16, not of int64"),
+    (lambda _: candidates(np.full((1, 9, 268), 999, "i2")), ValueError, "be 0 to 448, not 999"),
 ]
 MODELS = [  # slow: they compile environments
     (sb3_model("moves", False, "tops"), ValueError, 'needs observation="places" of .* not float32'),
@@ -227,3 +247,92 @@ MODELS = [  # slow: they compile environments
 def test_wrong_use(call: Call, error: type[Exception], says: str, tmp_path: Path) -> None:
     with pytest.raises(error, match=says):
         call(tmp_path)
+
+
+# --- arrays that are no positions, and masks of other moves ---------------------------------------
+
+ONE = Game(deal=17).record
+RNG = np.random.default_rng(0)
+ON_ITSELF = ONE.copy()
+ON_ITSELF["below"][0, ON_ITSELF["top"][0, 1]] = ON_ITSELF["top"][0, 1]
+NO_POSITIONS: dict[str, Any] = {
+    "zeros": np.zeros(1, GAME),
+    "ones": np.full(GAME.itemsize, 255, np.uint8).view(GAME),
+    "a card on itself": ON_ITSELF,
+    "random bytes": RNG.integers(0, 256, 8 * GAME.itemsize, np.uint8).view(GAME),
+    "random cards": RNG.integers(0, 53, 8 * GAME.itemsize, np.uint8).view(GAME),
+    "other rules": Game("simplicity", deal=17).record,
+    "floats": np.zeros(1),
+    "bytes": ONE.view(np.uint8),
+    "a table": ONE.reshape(1, 1),
+    "one record": ONE[0],
+    "a game": Game(deal=17),
+    "games": Games(deals=1),
+}
+MASK = Game(deal=17).action_mask()[None]
+WRONG_MASKS: list[tuple[Any, type[Exception], str]] = [
+    (0 * MASK, ValueError, "not none of game 0: leave out games that are over"),
+    (0 * MASK + 1, ValueError, "masks must mark legal moves, not W>F in game 0"),
+    (MASK[:, :31], ValueError, r"masks must be of shape \(1, 32\), not \(1, 31\)"),
+    (MASK[0], ValueError, r"masks must be of shape \(1, 32\), not \(32,\)"),
+    (MASK / 1, TypeError, "masks must be an array of int8 or bool, not float64"),
+    (MASK.tolist(), TypeError, "masks must be an array of int8 or bool, not a list"),
+]
+
+
+def error_in_time(call: Callable[[], Any]) -> BaseException | None:
+    """The error of a call that ends within seconds: compiled code that runs on hears no signal."""
+    errors: list[BaseException | None] = []
+
+    def run() -> None:
+        try:
+            errors.append(call())
+        except BaseException as error:
+            errors.append(error)
+
+    thread = threading.Thread(target=run, daemon=True)
+    thread.start()
+    thread.join(60)
+    assert errors, "it goes on"
+    return errors[0]
+
+
+@pytest.mark.parametrize("name", AGENTS)
+def test_agents_check_what_they_are_asked(name: str) -> None:
+    """Compiled code would follow wrong bytes for ever, or write outside of its arrays."""
+    agent: Any = make_agent(name)
+    marked = partial(np.repeat, MASK, axis=0)
+    ways = [lambda games: agent.act(games, marked(np.size(games)), RNG)]
+    if hasattr(agent, "play_out"):
+        ways.append(lambda games: agent.play_out(games, 500, RNG))
+    if name == "maskable_ppo":
+        ways.append(lambda games: agent.scores(games, marked(np.size(games))))
+    for way in ways:
+        for what, games in NO_POSITIONS.items():
+            assert isinstance(error_in_time(partial(way, games)), InvalidGame), what
+    for masks, error, says in WRONG_MASKS:
+        with pytest.raises(error, match=says):
+            agent.act(ONE, masks, RNG)
+
+
+def test_agents_take_positions_of_any_memory() -> None:
+    """As the copies for which their code is compiled."""
+    games, agent = Games(deals=8), make_agent("heuristic")
+    masks = games.action_masks()
+    moves = agent.act(games.records, masks, RNG)  # read-only
+    for way in (slice(None, None, 2), slice(None, None, -1)):
+        assert agent.act(games.records[way], masks[way] == 1, RNG).tolist() == moves[way].tolist()
+
+
+class Vandal:
+    """Leaves no position."""
+
+    def play_out(self, games: Any, max_moves: int, rng: Any) -> None:
+        games["below"] = 0
+
+
+def test_games_are_positions_after_a_playout() -> None:
+    games = Games(deals=3)
+    with pytest.raises(InvalidGame, match="record 0 is not"):
+        games.play_out(Vandal(), RNG)
+    assert (games.records == Games(deals=3).records).all()

@@ -1,16 +1,21 @@
 """Records from outside: invalid positions are refused by name; every position of play passes."""
 
+import contextlib
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 
+from four_seasons_env.agents import make_agent
 from four_seasons_env.engine.deals import NO_CARD, card_code
 from four_seasons_env.engine.moves import WASTE
 from four_seasons_env.engine.validation import InvalidGame, check_games
 from four_seasons_env.game import Game
+from four_seasons_env.games import Games
+from four_seasons_env.observations import OBSERVATIONS
 from four_seasons_env.rules import RULES, Rules
-from tests.helpers import deck_with, later, positions
+from tests.helpers import REPRESENTATIVES, deck_with, later, mostly_slow, played_on, positions
 
 
 @given(positions())
@@ -95,3 +100,30 @@ def test_error_names_the_record():
     records["cards_up"][2] = 9
     with pytest.raises(InvalidGame, match=r"record 2 is not a valid .*: base and level"):
         check_games(records, RULES["four-seasons"])
+
+
+@pytest.mark.parametrize("name", mostly_slow(RULES, REPRESENTATIVES))
+def test_what_passes_is_safe_to_play(name: str) -> None:
+    """Positions with some bytes changed; bounds checks (`make test-memory`) see the rest."""
+    rules, rng = RULES[name], np.random.default_rng(0)
+    games = np.concatenate([game.record for game in played_on(rules, 40, 120)]).repeat(50)
+    raw, rows = games.view(np.uint8).reshape(len(games), -1), np.arange(len(games))
+    raw[rows, rng.integers(0, raw.shape[1], len(games))] = rng.integers(0, 64, len(games))
+    raw[rows, rng.integers(0, raw.shape[1], len(games))] += rng.integers(0, 2, len(games), np.uint8)
+    passed = []
+    for i in range(len(games)):
+        with contextlib.suppress(InvalidGame):
+            check_games(games[i : i + 1], rules)
+            passed.append(i)
+    assert 10 < len(passed) < len(games) / 2
+    played = Games.from_records(games[passed], name)
+    for game in played[:20]:
+        assert all(not stop.game.is_over for stop in game.stops(20))
+        assert len(str(game)) > 50
+    assert len({game.key() for game in played}) > 5
+    for kind in OBSERVATIONS:
+        assert np.isfinite(played.observations(kind)).all()
+    for agent in ("heuristic", "random"):
+        copies = played[:]
+        copies.play_out(make_agent(agent, rules), rng)
+        check_games(copies.records, rules)
