@@ -14,7 +14,8 @@ import gymnasium as gym
 import numpy as np
 from numpy.typing import NDArray
 
-from four_seasons_env.arguments import check_integers, check_type, whole_number
+from four_seasons_env.arguments import WrongType, check_integers, whole_number
+from four_seasons_env.vector import GameVectorEnv
 
 Chooser = Callable[[Any, NDArray[np.int8]], Any]
 """A function of observations of n games and masks of shape (n, A) that returns n actions."""
@@ -56,10 +57,16 @@ def evaluate(
             report.
 
     Raises:
-        TypeError: for actions that are not integers.
+        TypeError: for other environments, and actions that are not integers.
         ValueError: for actions that are not n numbers in range, or a negative deal.
     """
-    check_type("envs", envs, gym.vector.VectorEnv)
+    inner = getattr(envs, "unwrapped", envs)
+    if not isinstance(inner, GameVectorEnv):
+        raise WrongType(
+            "envs must be a native vector environment of this package, which lays out a deal for "
+            'each game, such as gym.make_vec("FourSeasons-v0", num_envs=100), not '
+            f"{type(inner).__name__}"
+        )
     count, deal = envs.num_envs, whole_number("deal", deal)
     observations, infos = envs.reset(options={"deal": [deal + i for i in range(count)]})
     # With "Disabled", games that have ended are reset here; otherwise the environment does it.

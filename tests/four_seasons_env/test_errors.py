@@ -21,7 +21,9 @@ from four_seasons_env.engine.deals import DeckError, card_code, check_deal, pars
 from four_seasons_env.engine.moves import find_move
 from four_seasons_env.engine.validation import InvalidGame
 from four_seasons_env.env import FourSeasonsEnv
+from four_seasons_env.evaluation import evaluate
 from four_seasons_env.next_deal import FourSeasonsNextDealEnv, FourSeasonsNextDealVectorEnv
+from four_seasons_env.observations import observations_of
 from four_seasons_env.records import RecordError, parse_record
 from four_seasons_env.rules import RULES, Rules, UnknownRules, get_rules
 from four_seasons_env.solver import fair_value, solve
@@ -192,6 +194,7 @@ def replied(reply: Any) -> Any:
 
 
 TWO = Games(deals=2).records
+ONE_BY_ONE = gym.make_vec("FourSeasons-v0", num_envs=2, vectorization_mode="sync")
 FEW_HIDDEN = Game(small("four-seasons", ranks=6, piles=3), deal=0)
 
 GAMES: list[tuple[Callable[..., Any], list[Row]]] = [
@@ -203,11 +206,23 @@ GAMES: list[tuple[Callable[..., Any], list[Row]]] = [
             ([-1, 1], IllegalMove, "W>F is not legal in game 1"),
             ([99, 0], IllegalMove, "move 99 is not legal in game 0"),
             ([0.7, 0.0], TypeError, "moves must be integers, not float64"),
+            (np.full(2, 2**64 - 1, np.uint64), ValueError, r"moves must be less than 2\^63, not"),
         ],
     ),
     (Games.of, [([Game("czarina"), Game()], ValueError, "of the same rule set")]),
-            (np.full(2, 2**64 - 1, np.uint64), ValueError, r"moves must be less than 2\^63, not"),
     (Games(deals=2).__getitem__, [(each, IndexError, "rows must be") for each in ([[0]], True)]),
+    (
+        lambda envs: evaluate(envs, lambda _, masks: masks.argmax(axis=1)),
+        [
+            (gym.make_vec("CartPole-v1", num_envs=2), TypeError, "CartPoleVectorEnv"),
+            (ONE_BY_ONE, TypeError, "a native vector environment .*, not SyncVectorEnv"),
+            (gym.make("FourSeasons-v0"), TypeError, "num_envs=100.*, not FourSeasonsEnv"),
+        ],
+    ),
+    (
+        lambda games: observations_of(games, RULES["four-seasons"], "tops"),
+        [(np.zeros(2, TWO.dtype), InvalidGame, "record 0 is not a valid position of 'four-seas")],
+    ),
     (Games.from_records, [((TWO, Rules(ranks=6)), InvalidGame, "is not a valid position")]),
     (
         lambda agent: Games(deals=2).play_out(agent, np.random.default_rng(0)),
@@ -262,6 +277,18 @@ def test_each_argument_is_checked(kind: Callable[..., Any]) -> None:
             kind(**{name: "nonsense"})
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_arguments_cannot_be_set_afterwards(kind: Callable[..., Any]) -> None:
+    """They would have no effect, or half of one."""
+    env = gym.make("FourSeasons-v0").unwrapped if kind is FourSeasonsEnv else kind()
+    kept = {name: getattr(env, name, None) for name in inspect.signature(kind).parameters}
+    for name, value in kept.items():
+        with pytest.raises(AttributeError, match=f"cannot set '{name}': an environment keeps its"):
+            setattr(env, name, value)
+    assert {name: getattr(env, name, None) for name in kept} == kept
+    assert {"rules", "render_mode"} <= {name for name in kept if hasattr(env, name)}
+
+
 OPENING = deck_with("2S 8H 4S JD 6H 2C 9C TD")
 #       2S                      [2C]
 #   8H  4S  JD      the next cards of the stock are 9C, TD
@@ -277,18 +304,6 @@ FLORENTINE = deck_with("5H 9C 4D 8S 8D 2C 7C QD JS")
 
 @pytest.mark.parametrize(
     ("rules", "deck", "played", "move", "reason"),
-@pytest.mark.parametrize("kind", KINDS)
-def test_arguments_cannot_be_set_afterwards(kind: Callable[..., Any]) -> None:
-    """They would have no effect, or half of one."""
-    env = gym.make("FourSeasons-v0").unwrapped if kind is FourSeasonsEnv else kind()
-    kept = {name: getattr(env, name, None) for name in inspect.signature(kind).parameters}
-    for name, value in kept.items():
-        with pytest.raises(AttributeError, match=f"cannot set '{name}': an environment keeps its"):
-            setattr(env, name, value)
-    assert {name: getattr(env, name, None) for name in kept} == kept
-    assert {"rules", "render_mode"} <= {name for name in kept if hasattr(env, name)}
-
-
     [
         (Rules(), OPENING, [], "W>F", "there is no card at W"),
         (Rules(), OPENING, [], "T1>F", "the foundation starts with 2H, not 8H"),
@@ -392,6 +407,7 @@ IN_EPISODES = [
             (True, TypeError, "must be an integer, not True: did you mean 1"),
             (np.array([0]), TypeError, r"of shape \(1,\): take its one element with \.item\(\)"),
             (-1, ValueError, "^action must be 0 to 31, not -1$"),
+            (np.uint64(2**64 - 1), ValueError, f"^action must be 0 to 31, not {2**64 - 1}$"),
         ]
     ),
     *(
@@ -420,7 +436,6 @@ def go_on(env: Any) -> list[Any]:
         *_, terminated, truncated, _ = answer = env.step(env.action_masks().argmax(axis=-1))
         answers.append(answer)
         if isinstance(env, gym.Env) and (terminated or truncated):
-            (np.uint64(2**64 - 1), ValueError, f"^action must be 0 to 31, not {2**64 - 1}$"),
             answers.append(env.reset())
     return [*answers, env.reset(), env.reset(), env.np_random.bit_generator.state]
 
@@ -449,11 +464,6 @@ def test_a_batch_begins_as_a_whole() -> None:
     env.reset(seed=1, options={"reset_mask": np.array([True, True])})
 
 
-def test_rewards_are_numbers() -> None:
-    envs = FourSeasonsVectorEnv(2, reward=lambda before, after: np.zeros(3))
-    envs.reset(seed=0)
-    with pytest.raises(ValueError, match=r"must return numbers of shape \(2,\), one per game"):
-        envs.step(np.zeros(2, np.int64))
 def test_a_reward_writes_into_no_game() -> None:
     def spoil(before: np.ndarray, after: np.ndarray) -> float:
         before["level"] = 99
@@ -468,3 +478,8 @@ def test_a_reward_writes_into_no_game() -> None:
         assert env.game.cards_up == 1
 
 
+def test_rewards_are_numbers() -> None:
+    envs = FourSeasonsVectorEnv(2, reward=lambda before, after: np.zeros(3))
+    envs.reset(seed=0)
+    with pytest.raises(ValueError, match=r"must return numbers of shape \(2,\), one per game"):
+        envs.step(np.zeros(2, np.int64))
