@@ -403,11 +403,9 @@ class Game:
 
     def _weights(self, unseen: NDArray[np.uint8]) -> NDArray[np.float64]:
         """The probability of each unseen card to be the next."""
-        weights = np.ones(len(unseen))
-        # The bases were taken from the end of the deck, so the order of the stock is not uniform.
-        if self.rules.base_from == "one_per_suit":
-            cards = np.bincount(unseen & 3, minlength=4)[unseen & 3]
-            weights = np.array([kernel.suit_weight(count) / count for count in cards])
+        suits = unseen & 3
+        counts = np.bincount(suits, minlength=4)
+        weights = kernel.suit_weight(self._rule[0], counts)[suits] / counts[suits]
         shares: NDArray[np.float64] = weights / weights.sum()
         return shares
 

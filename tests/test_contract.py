@@ -354,7 +354,7 @@ def offers_of(kind: str) -> Callable[[Game], Any]:
 
 
 def fair_bounds(game: Game) -> Any:
-    found = fair_value(game, max_positions=300) if game.stock_size < 20 else None
+    found = fair_value(game, max_positions=300) if game.stock_size < 19 else None
     return found and (found.low, found.high, found.decisions, found.nodes)
 
 

@@ -137,7 +137,8 @@ def look_ahead(evaluator, search, count, best, seed, lookahead):
     root = search.positions[0]
     hidden = max(np.int64(1), np.int64(root.deck_size) - np.int64(root.dealt))
     # 3. World k turns the hidden card first + k * step next, modulo their number: a few worlds
-    # already cover the next cards evenly, from a card that differs from decision to decision.
+    # already cover the next cards evenly, from a card that differs from decision to decision. Where
+    # orders are not equally likely, `determinize` draws the next card instead.
     first, step = np.int64(seed % np.uint64(hidden)), stride(hidden)
     number = 0
     # 4. Rounds: play all that are left in each world, test, drop half, double the worlds.

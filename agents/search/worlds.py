@@ -22,7 +22,14 @@ from numpy.typing import NDArray
 
 from four_seasons_env.agents.registry import Actions, Positions
 from four_seasons_env.engine.jit import jit
-from four_seasons_env.engine.kernel import compile_rules, play, reshuffle_unseen, stock_is_known
+from four_seasons_env.engine.kernel import (
+    compile_rules,
+    equally_likely,
+    order_weight,
+    play,
+    reshuffle_unseen,
+    stock_is_known,
+)
 from four_seasons_env.game import Game
 from four_seasons_env.rules import Rules
 from four_seasons_env.solver import solve
@@ -35,14 +42,16 @@ def determinize(g, rule, seed, world):
     Args:
         g: a position after `sort_unseen`; changed in place.
         seed: uint64.
-        world: number of the world. World k deals the k-th unseen card next (modulo their number),
-            so that a sample covers the next card evenly.
+        world: number of the world. Where all orders are equally likely, world k deals the k-th
+            unseen card next (modulo their number), so that a sample covers the next card evenly.
     """
     left = np.int64(g.deck_size) - np.int64(g.dealt)
     if left <= 0 or stock_is_known(g, rule):
         return
     card = g.deck[g.dealt + world % left]
     reshuffle_unseen(g, rule, seed)
+    if not equally_likely(rule):  # the next card must be drawn by its probability
+        return
     for i in range(g.dealt, g.deck_size):  # exchange it for the one that the shuffle put next
         if g.deck[i] == card:
             g.deck[i] = g.deck[g.dealt]
@@ -61,33 +70,35 @@ def share_won(
         moves: the move to play in each position, one that turns a card; integers of shape (n,).
         rules: the rule set that is played.
         worlds: to imagine, the same for all moves. Where the hidden cards have no more orders than
-            that, each order is taken once.
+            that, each order is taken once, and weighs as much as it is likely.
         width: of the solver's beam. A win that it does not find counts as a loss.
         seed: of the worlds.
     """
-    rule, won, count = compile_rules(rules)[0], np.zeros(len(positions)), 0
-    for world in _worlds_of(positions, rule, worlds, seed):
+    rule, won, total = compile_rules(rules)[0], np.zeros(len(positions)), 0
+    for weight, world in _worlds_of(positions, rule, worlds, seed):
         for i, move in enumerate(moves):
             play(world[i], rule, move)
             game = Game.from_own_record(world[i], rules)
-            won[i] += solve(game, width=width).status == "won"
-        count += 1
-    return won / count
+            won[i] += weight * (solve(game, width=width).status == "won")
+        total += weight
+    return won / total
 
 
-def _worlds_of(positions: Positions, rule: Any, most: int, seed: np.uint64) -> Iterator[Positions]:
-    """The positions with the hidden cards of one world after the other."""
+def _worlds_of(
+    positions: Positions, rule: Any, most: int, seed: np.uint64
+) -> Iterator[tuple[int, Positions]]:
+    """The positions with the hidden cards of one world after the other, and its weight."""
     first = positions[0]
-    hidden = first["deck"][first["dealt"] : first["deck_size"]].copy()
+    stock = range(first["dealt"], first["deck_size"])
     # Few hidden cards have few orders: each once is exact, a sample would not be.
-    if math.factorial(len(hidden)) <= most:
-        for order in itertools.permutations(hidden):
+    if math.factorial(len(stock)) <= most:
+        for order in itertools.permutations(first["deck"][stock]):
             worlds = positions.copy()
-            worlds["deck"][:, first["dealt"] : first["deck_size"]] = order
-            yield worlds
+            worlds["deck"][:, stock] = order
+            yield int(order_weight(worlds[0], rule)), worlds
         return
     for number in range(most):
         worlds = positions.copy()
         for world in worlds:
             determinize(world, rule, seed + np.uint64(number), number)
-        yield worlds
+        yield 1, worlds

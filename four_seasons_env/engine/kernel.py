@@ -60,11 +60,12 @@ Python plays arrays of games. A deal to the waste is move 0:
 from __future__ import annotations
 
 import functools
+import math
 
 import numpy as np
 from numpy.typing import NDArray
 
-from four_seasons_env.engine.bits import bit_set
+from four_seasons_env.engine.bits import bit_set, popcount
 from four_seasons_env.engine.deals import GAMMA, NO_CARD, draw_below, shuffle
 from four_seasons_env.engine.jit import inlined, internal, jit, merged
 from four_seasons_env.engine.moves import FOUNDATION, STOCK, WASTE, all_moves
@@ -129,6 +130,8 @@ _ZERO, _ONE = np.uint64(0), np.uint64(1)
 _7, _8, _BYTE = np.uint64(7), np.uint64(8), np.uint64(0xFF)
 _EACH = np.uint64(0x0101010101010101)  # one in each byte
 _LOW = np.uint64(0x7F7F7F7F7F7F7F7F)  # all but the highest bit of each byte
+_FACTORIALS = np.array([math.factorial(n) for n in range(21)], np.int64)
+_FIRST_SUIT = np.uint64(0x1111111111111)  # bit set of the cards of suit 0
 # Two different bytes, so that "no card" does not fit a place that wants nothing.
 _NO_KEY = 0xFE
 _WANTS_NONE = 0xFF
@@ -283,6 +286,12 @@ def stock_cards(g):
 
 
 @jit
+def unseen_cards(g, rule):
+    """Bit set of the cards that the player has not seen."""
+    return _ZERO if stock_is_known(g, rule) else stock_cards(g)
+
+
+@jit
 def relative_rank(g, rule, card):
     """A card's place in its foundation's order: 0 for the base card, up to ranks - 1."""
     # Signed, because Numba subtracts unsigned numbers modulo 2^64.
@@ -424,64 +433,145 @@ def sort_unseen(g, rule):
 
 
 @jit
-def reshuffle_unseen(g, rule, seed):
-    """Shuffle the cards of the stock that the player has not seen, by a uint64 seed.
+def equally_likely(rule):
+    """Whether all orders of the unseen cards are equally likely.
 
-    An order has the probability that it has for a player who knows the moves: all orders are
-    equally likely, unless bases are found from the end of the deck.
+    They are, unless the bases were taken from the end of the deck.
     """
-    if stock_is_known(g, rule):
-        return
-    if rule.base_from == BASE_PER_SUIT:
-        _shuffle_suits(g, seed)
-    else:
-        shuffle(g.deck, g.dealt, g.deck_size, seed)
+    return rule.base_from != BASE_PER_SUIT
 
 
 @jit
-def suit_weight(cards):
-    """How likely a suit is to come next, by its unseen cards, in a `one_per_suit` opening.
+def suit_weight(rule, cards):
+    """How likely a suit is to come next, by the number of its unseen cards (or an array of them).
 
-    The base of each suit lay behind the suit's other cards. Put back there, the unseen cards and
-    these bases are in an order that is uniform except for that, and a suit's share of the next
-    places is its share of them: one more than its unseen cards, unless it has none.
+    All that is said of how likely hidden cards are follows from this function: one of n unseen
+    cards of a suit is next with the probability suit_weight(n) / n, divided by the sum of the
+    suits' weights.
+
+    Where all orders are equally likely, a suit's weight is its unseen cards. In a `one_per_suit`
+    opening the base of each suit lay behind the suit's other cards. Put back there, the unseen
+    cards and these bases are in an order that is uniform except for that, and a suit's share of the
+    next places is its share of them: one more than its unseen cards, unless it has none.
     """
-    return cards + 1 if cards else 0
+    return cards + (cards > 0) * (not equally_likely(rule))
+
+
+@inlined
+def _of_suit(cards, suit):
+    """How many cards of a bit set are of a suit."""
+    return np.int64(popcount((cards >> np.uint64(suit)) & _FIRST_SUIT))
 
 
 @internal
-def _shuffle_suits(g, seed):
-    """Shuffle the stock of a `one_per_suit` opening: draw a suit, then one of its cards."""
-    state = np.uint64(seed)
+def _sum_of_weights(rule, unseen):
+    """The sum of the suits' weights, by the bit set of the unseen cards."""
+    weights = 0
+    for suit in range(4):
+        weights += suit_weight(rule, _of_suit(unseen, suit))
+    return weights
+
+
+@jit
+def reshuffle_unseen(g, rule, seed):
+    """Shuffle the cards of the stock that the player has not seen, by a uint64 seed.
+
+    An order has the probability that it has for a player who knows the moves (`suit_weight`).
+    """
+    if stock_is_known(g, rule):
+        return
+    if equally_likely(rule):
+        shuffle(g.deck, g.dealt, g.deck_size, seed)
+    else:
+        _shuffle_suits(g, rule, seed)
+
+
+@internal
+def _shuffle_suits(g, rule, seed):
+    """Shuffle the stock: draw the suit of each place by its weight, then one of its cards."""
+    state, unseen = np.uint64(seed), stock_cards(g)
     # Place by place. With 3 clubs and a heart unseen the weights are 4, 0, 2 and 0.
     for i in range(np.int64(g.dealt), np.int64(g.deck_size)):
-        weights = 0
-        for suit in range(4):
-            weights += suit_weight(_count_suit(g, i, suit))
         # The suit of this place, in proportion to the weights.
         state = state + GAMMA
-        left = draw_below(state, weights)
+        left = draw_below(state, _sum_of_weights(rule, unseen))
         suit = 0
-        while left >= suit_weight(_count_suit(g, i, suit)):
-            left -= suit_weight(_count_suit(g, i, suit))
+        while left >= suit_weight(rule, _of_suit(unseen, suit)):
+            left -= suit_weight(rule, _of_suit(unseen, suit))
             suit += 1
         # The card of the suit: each is equally likely. It trades places with the card here.
         state = state + GAMMA
-        left = draw_below(state, _count_suit(g, i, suit))
+        left = draw_below(state, _of_suit(unseen, suit))
         j = i
         while g.deck[j] & 3 != suit or left:
             left -= g.deck[j] & 3 == suit
             j += 1
         g.deck[i], g.deck[j] = g.deck[j], g.deck[i]
+        unseen ^= _ONE << np.uint64(g.deck[i])
 
 
-@internal
-def _count_suit(g, first, suit):
-    """Cards of a suit in the stock from an index on."""
-    count = 0
-    for i in range(first, np.int64(g.deck_size)):
-        count += g.deck[i] & 3 == suit
-    return count
+@jit
+def count_orders(rule, unseen):
+    """How many orders, all equally likely, the unseen cards may be in.
+
+    In most rule sets n cards may be in n! orders. In a `one_per_suit` opening these are orders of
+    the unseen cards and of the bases of their suits, each base behind its suit: with 3 clubs and a
+    heart unseen, (3 + 1 + 2)! / (4 * 2) = 90.
+
+    Args:
+        unseen: bit set of at most 20 cards, or of 18 in a `one_per_suit` opening.
+
+    Returns:
+        int64, less than 2^62.
+    """
+    if equally_likely(rule):  # what follows would count the same, but searches ask at every card
+        return _FACTORIALS[popcount(unseen)]
+    orders, places = 1, 0
+    for suit in range(4):
+        cards = _of_suit(unseen, suit)
+        for _ in range(cards):  # each goes to any place among the cards before
+            places += 1
+            orders *= places
+        weight = suit_weight(rule, cards)
+        if weight > cards:  # so does the base, which is behind its suit in one of `weight` orders
+            places += 1
+            # orders * places / weight, though the product may not fit into 64 bits
+            orders = orders // weight * places + orders % weight * places // weight
+    return orders
+
+
+@jit
+def order_factor(rule, unseen, card):
+    """For how many orders before a card is turned one order after it stands (`count_orders`).
+
+    It is 1 in most rule sets. In a `one_per_suit` opening it is more if the card is the last unseen
+    one of its suit, because its base may have been in any place behind it.
+
+    Example: with 3 clubs and a heart unseen, it is 5 for the heart, whose base was in front of one
+    of the clubs or of their base, or at the end; and 1 for a club.
+
+    Args:
+        unseen: bit set of the unseen cards, with the card.
+    """
+    if equally_likely(rule) or _of_suit(unseen, card & 3) > 1:
+        return 1
+    return _sum_of_weights(rule, unseen) - 1
+
+
+@jit
+def order_weight(g, rule):
+    """For how many of the orders that `count_orders` counts the order of the unseen cards stands.
+
+    It is in proportion to the order's probability, and 1 where all orders are equally likely.
+
+    Example: 3 clubs and a heart are unseen. The orders H C C C, C H C C, C C H C and C C C H stand
+    for 5, 4, 3 and 3 orders, and 3! * (5 + 4 + 3 + 3) = 90.
+    """
+    weight, unseen = 1, stock_cards(g)
+    for i in range(np.int64(g.dealt), np.int64(g.deck_size)):
+        weight *= order_factor(rule, unseen, g.deck[i])
+        unseen ^= _ONE << np.uint64(g.deck[i])
+    return weight
 
 
 # --- legal moves ------------------------------------------------------------------------------
@@ -858,6 +948,17 @@ def play(g, rule, move):
     # What the rules do by themselves, such as filling a space from the stock.
     if rule.refills:
         _refill(g, rule, source, target)
+
+
+@inlined
+def ends_decision(g, rule, move, dealt):
+    """Whether a move that has been played turned a card of the stock, or the waste over.
+
+    Args:
+        g: the position after the move.
+        dealt: ``g.dealt`` before it.
+    """
+    return g.dealt != dealt or rule.target[move] == STOCK
 
 
 # --- arrays of games, for Python callers ------------------------------------------------------

@@ -30,7 +30,7 @@ from four_seasons_env.engine import containers
 from four_seasons_env.engine.bits import next_move
 from four_seasons_env.engine.hashing import position_keys
 from four_seasons_env.engine.jit import inlined, internal, jit, merged, numbers
-from four_seasons_env.engine.kernel import GAME, is_won, legal, new_masks, play
+from four_seasons_env.engine.kernel import GAME, ends_decision, is_won, legal, new_masks, play
 from four_seasons_env.engine.moves import FOUNDATION, STOCK, WASTE
 from four_seasons_env.rules import Rules
 
@@ -232,9 +232,7 @@ def expand_best(rule, no_refills, horizon, search):
         search.positions[count] = search.positions[row]
         reached = search.positions[count]
         play(reached, rule, move)
-        # Turning the waste over ends the decision, too.
-        turns = reached.dealt != dealt or rule.target[move] == STOCK
-        turned = horizon == UNTIL_HIDDEN and turns
+        turned = horizon == UNTIL_HIDDEN and ends_decision(reached, rule, move, dealt)
         if turned:  # by a refill: play it without, so that the hidden card stays hidden
             search.positions[count] = search.positions[row]
             play(reached, no_refills, move)

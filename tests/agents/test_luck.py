@@ -1,16 +1,20 @@
 import random
 from collections.abc import Iterator
+from itertools import permutations
 
 import numpy as np
 import pytest
 
 from four_seasons_env.agents.planner.luck import LuckMeter, Worth, game_luck
+from four_seasons_env.engine.deals import CARD_TEXTS
 from four_seasons_env.engine.moves import all_moves
 from four_seasons_env.experiments.studies.small_games import regret_of
 from four_seasons_env.game import Game
-from four_seasons_env.rules import SMALL
+from four_seasons_env.rules import SMALL, Rules
 from four_seasons_env.solver import FairValue, Known, fair_value
-from tests.helpers import later, random_moves, restocked, stock_codes
+from tests.helpers import later, numbered_deck, random_moves, restocked, small, stock_codes
+from tests.reference.brute_force import chance
+from tests.reference.slow_model import SlowGame
 
 DEAL = 2**32
 
@@ -48,26 +52,43 @@ def test_luck_is_worth_less_its_mean(rules: str):
     assert game_luck(start, moves, arbitrary) == pytest.approx((total, variance))
 
 
+def test_luck_has_mean_zero_where_some_orders_are_likelier():
+    """Over all orders of the hidden cards, each as often as it comes."""
+    rules = small("corners-hoffmann", ranks=5, piles=2)
+    slow = SlowGame(rules, numbered_deck(DEAL, rules.ranks))
+    start = Game(rules, deal=DEAL)
+    while start.stock_size > 5:
+        start.play("deal")
+        slow = slow.after("deal")
+    total = mean = 0
+    for cards in permutations(slow.stock):
+        order = restocked(start, [CARD_TEXTS.index(card) for card in cards])
+        luck = game_luck(order, 5 * ["deal"], arbitrary).total
+        likely = float(chance(slow, cards))
+        total, mean = total + likely, mean + likely * luck
+    assert total == pytest.approx(1)
+    assert mean == pytest.approx(0, abs=1e-12)
+
+
 def best_play(game: Game, known: Known) -> FairValue:
     """The chance of winning by the best fair play, however long it takes."""
     return fair_value(game, max_positions=2**62, known=known)
 
 
-def exact(known: Known) -> Worth:
+def exact(rules: Rules, known: Known) -> Worth:
     """W is the chance of winning by the best fair play."""
 
     def worth(games: np.ndarray) -> np.ndarray:
-        rules = SMALL["small-4x1-cells"]
         found = [best_play(Game.from_record(game, rules), known) for game in games]
         return np.array([each.value for each in found])
 
     return worth
 
 
-def starts(hidden: int, deals: int) -> Iterator[Game]:
+def starts(rules: Rules, hidden: int, deals: int) -> Iterator[Game]:
     """Positions of a small game with this many hidden cards, each with four orders of the stock."""
     for deal in range(DEAL, DEAL + deals):
-        game = Game("small-4x1-cells", deal=deal)
+        game = Game(rules, deal=deal)
         while game.stock_size > hidden:
             game.play("W>F" if "W>F" in {move.text for move in game.legal_moves()} else "deal")
         for seed in range(4):
@@ -76,13 +97,15 @@ def starts(hidden: int, deals: int) -> Iterator[Game]:
             yield restocked(game, order)
 
 
-def test_result_is_value_plus_luck_less_regret():
+@pytest.mark.parametrize("base_from", ["sixth", "one_per_suit"])
+def test_result_is_value_plus_luck_less_regret(base_from: str):
     """This holds for any player, so regret has no luck in it."""
+    rules = SMALL["small-4x1-cells"].replace(base_from=base_from)
     known, regrets = Known(), []
-    for start in starts(5, 5):
+    for start in starts(rules, 5, 5):
         moves = played(start, 7)
         end = later(start, moves)
-        luck = game_luck(start, moves, exact(known))
+        luck = game_luck(start, moves, exact(rules, known))
         texts = [all_moves(start.rules)[move].text for move in moves]
         regrets.append(regret_of(start, texts, known))
         value = best_play(start, known).value

@@ -239,7 +239,13 @@ GAMES: list[tuple[Callable[..., Any], list[Row]]] = [
             ({"seconds": float("nan")}, ValueError, "seconds must be more than 0, not nan"),
         ],
     ),
-    (fair_value, [(Game(deal=0), ValueError, "at most 20, not 46")]),
+    (
+        fair_value,
+        [
+            (Game(deal=0), ValueError, "at most 20, not 46"),
+            (Game("pysolfc/corners", deal=0), ValueError, "at most 18, not 42"),
+        ],
+    ),
     (partial(fair_value, FEW_HIDDEN), [({"move": "W>F"}, IllegalMove, "W>F")]),
     (Game().reshuffled, [(7, TypeError, "^rng must be a numpy.random.Generator, not 7$")]),
     (replied, [(0, TypeError, "a reply must be text, not int")]),

@@ -1,14 +1,15 @@
-"""Fair values: against brute force, and when the search must stop."""
+"""Fair values: against brute force and the outcomes of moves, and when the search must stop."""
 
 import random
 from collections.abc import Iterable, Iterator
 from functools import partial
+from itertools import islice
 
 import pytest
 
 from four_seasons_env.engine.deals import TRAIN_FROM
-from four_seasons_env.game import Game
-from four_seasons_env.rules import RULES, SMALL, Rules
+from four_seasons_env.game import Game, Outcome
+from four_seasons_env.rules import BASE_FROM, RULES, SMALL, Rules
 from four_seasons_env.solver import Known, fair_value, solve
 from tests.helpers import biased_choice, later, mostly_slow, numbered_deck, small, together
 from tests.reference.brute_force import FairValues, TooLarge
@@ -67,6 +68,81 @@ def test_values_agree_where_suits_are_chains() -> None:
         values += compare(rules, range(TRAIN_FROM, TRAIN_FROM + 12), hidden=4)
     assert len(values) >= 60
     assert len([value for value in values if 0 < value < 1]) >= 2
+
+
+def by_outcomes(game: Game, known: dict[int, float]) -> float:
+    """The value of a position by expectimax over `Game.outcomes`."""
+    if game.key() not in known:
+        best, waiting, seen = 0.0, [game], {game.key()}
+        while waiting:
+            here = waiting.pop()
+            best = max(best, float(here.is_won))
+            for move in here.legal_moves(distinct=True):
+                outcomes = here.outcomes(move)
+                if outcomes[0].card:
+                    best = max(best, mean_value(outcomes, known))
+                elif outcomes[0].game.key() not in seen:
+                    seen.add(outcomes[0].game.key())
+                    waiting.append(outcomes[0].game)
+        known[game.key()] = best
+    return known[game.key()]
+
+
+def mean_value(outcomes: list[Outcome], known: dict[int, float]) -> float:
+    return sum(each.probability * by_outcomes(each.game, known) for each in outcomes)
+
+
+def undecided(rules: Rules, known: Known) -> Iterator[Game]:
+    """Positions with four hidden cards that are neither lost nor won by fair play."""
+    for deal in range(TRAIN_FROM, TRAIN_FROM + 200):
+        game = Game(rules, deal=deal)
+        while game.stock_size > 4 and not game.is_over:
+            game.play(max(game.legal_moves(), key=lambda move: (str(move)[-1] == "F", move.turns)))
+        if game.stock_size == 4 and 0 < fair_value(game, known=known).low < 1:
+            yield game
+
+
+GAMES = {base: Rules(ranks=4, piles=1, base_from=base, build="none") for base in BASE_FROM}
+GAMES |= {
+    name: small(name, 4, 1).replace(redeals=0) for name in ("corners-hoffmann", "pysolfc/corners")
+}
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_values_are_those_of_the_outcomes(name: str) -> None:
+    shared, compared = Known(), 0
+    for game in islice(undecided(GAMES[name], shared), 2):
+        known: dict[int, float] = {}
+        found = fair_value(game, known=shared).value
+        assert found == pytest.approx(by_outcomes(game, known), abs=1e-12)
+        for move in game.legal_moves(distinct=True):
+            expected = mean_value(game.outcomes(move), known)
+            assert fair_value(game, move, known=shared).value == pytest.approx(expected, abs=1e-12)
+        compared += 1
+    assert compared == 2
+
+
+UP = "deal W>F deal W>F deal W>F deal deal W>F deal deal W>F T0>F W>F deal W>F deal"
+OTHERS_UP = "T0>F deal W>F deal deal deal W>F deal deal W>F deal deal W>F W>F deal"
+
+
+@pytest.mark.parametrize(
+    ("ranks", "deal", "moves", "value"),
+    [
+        (4, 4, 6 * "deal ", 277 / 1008),
+        (4, 9, 6 * "deal ", 13 / 28),
+        (5, TRAIN_FROM, UP, 1 / 5),
+        (5, TRAIN_FROM + 13, OTHERS_UP, 6 / 7),
+    ],
+)
+def test_bases_from_the_end_make_some_orders_likelier(
+    ranks: int, deal: int, moves: str, value: float
+) -> None:
+    """With five hidden cards; if all orders were equally likely, each value would be another."""
+    rules = RULES["corners-hoffmann"].replace(ranks=ranks, piles=1, redeals=0)
+    game = later(Game(rules, deal=deal), moves.split())
+    assert len(game.unseen) == 5
+    assert fair_value(game).value == value
 
 
 # --- when it must stop ----------------------------------------------------------------------------

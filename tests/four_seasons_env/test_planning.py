@@ -27,6 +27,7 @@ from tests.helpers import (
     small,
     together,
 )
+from tests.reference.brute_force import chance
 from tests.reference.slow_model import SlowGame
 
 PER_SUIT = RULES["pysolfc/corners"].replace(ranks=4, piles=2)
@@ -69,8 +70,11 @@ def test_outcomes_are_those_of_the_slow_model(name: str) -> None:
                 assert len(outcomes) == len(slow.stock)
                 assert {each.card for each in outcomes} == set(slow.stock)
                 several += 1
-                for card, _, after in outcomes:
+                for card, probability, after in outcomes:
                     assert canonical(after) == canonical(slow.after(text, str(card)))
+                    if len(slow.stock) < 8:
+                        expected = float(chance(slow, [str(card)]))
+                        assert probability == pytest.approx(expected, abs=1e-12)
     assert several
     assert known or not rules.redeals
 
@@ -88,9 +92,9 @@ def test_reshuffled_stocks_follow_the_outcomes(rules: Rules) -> None:
         rows = first == CARD_TEXTS.index(str(card))
         assert abs(rows.mean() - probability) < 5 * np.sqrt(probability / 1e5)
         turned = next((m for m in after.legal_moves() if len(after.outcomes(m)) > 1), None)
-        for then, chance, _ in after.outcomes(turned)[:4] if turned else []:
+        for then, share, _ in after.outcomes(turned)[:4] if turned else []:
             second = games.records["deck"][rows, dealt + 1] == CARD_TEXTS.index(str(then))
-            assert abs(second.mean() - chance) < 5 * np.sqrt(chance / rows.sum())
+            assert abs(second.mean() - share) < 5 * np.sqrt(share / rows.sum())
 
 
 def stops_of_the_slow_model(slow: SlowGame, most: int) -> set[str] | None:

@@ -4,11 +4,12 @@ They share no code with the engine or the solver. Nothing is cut off but moves t
 spaces, and no decision is left out, so they are for small games only.
 """
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from fractions import Fraction
+from functools import cache
 
 from tests.helpers import canonical
-from tests.reference.slow_model import SlowGame
+from tests.reference.slow_model import SUITS, SlowGame
 
 
 def has_hidden_cards(game: SlowGame) -> bool:
@@ -35,6 +36,44 @@ def can_be_won(game: SlowGame) -> bool:
                 seen.add(known)
                 waiting.append(after)
     return False
+
+
+@cache
+def decks(dealt: str, hidden: str, bases: frozenset[str]) -> int:
+    """The number of decks that a player must expect, who has seen some cards of the stock.
+
+    With `one_per_suit` the deck is read from its last-dealt end: the first card met of each suit is
+    the base of its foundation, any other stays. So a card that is met is the base of a suit that
+    has none so far; or it stays, and is one of the hidden cards, or when all of them have been met,
+    the last card dealt.
+
+    Args:
+        dealt: the suits of the cards that stayed and have been dealt, first dealt first.
+        hidden: the suits of those that have not been dealt, in order of the alphabet.
+        bases: the suits whose bases have been met; all of them, if the rules do not look for bases.
+    """
+    if not dealt and not hidden and len(bases) == len(SUITS):
+        return 1
+    ways = sum(decks(dealt, hidden, bases | {suit}) for suit in SUITS if suit not in bases)
+    for i, suit in enumerate(hidden):
+        if suit in bases:
+            ways += decks(dealt, hidden[:i] + hidden[i + 1 :], bases)
+    if dealt and not hidden and dealt[-1] in bases:
+        ways += decks(dealt[:-1], hidden, bases)
+    return ways
+
+
+def chance(game: SlowGame, cards: Sequence[str]) -> Fraction:
+    """The probability that some of the hidden cards come next, in this order."""
+    bases = frozenset("" if game.rules.base_from == "one_per_suit" else SUITS)
+    rest = [card for card in game.stock if card not in cards]
+    counts = (
+        decks(
+            "".join(card[1] for card in dealt), "".join(sorted(card[1] for card in hidden)), bases
+        )
+        for dealt, hidden in (([*game.dealt, *cards], rest), (game.dealt, game.stock))
+    )
+    return Fraction(*counts)
 
 
 class TooLarge(Exception):
@@ -76,8 +115,11 @@ class FairValues:
             for text in sorted(here.distinct_moves()):
                 after = here.after(text)
                 if has_hidden_cards(here) and len(after.stock) < len(here.stock):
-                    worths = [self.value(here.after(text, card)) for card in here.stock]
-                    best = max(best, sum(worths, Fraction(0)) / len(worths))
+                    worths = (
+                        chance(here, [card]) * self.value(here.after(text, card))
+                        for card in here.stock
+                    )
+                    best = max(best, sum(worths, Fraction(0)))
                 elif (known := known_of(after)) not in seen:
                     seen.add(known)
                     waiting.append(after)

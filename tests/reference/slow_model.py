@@ -28,6 +28,7 @@ class SlowGame:
     waste: list[str]  # bottom first
     foundations: dict[str, list[str]]  # suit -> its cards, base first
     stock: list[str]  # next card to be dealt first
+    deck: list[str]  # first card dealt first, without bases that were taken from its end
     redeals_left: int
 
     def __init__(self, rules: Any, deck: list[str]) -> None:
@@ -40,6 +41,7 @@ class SlowGame:
         self.waste = []
         self.foundations = {suit: [] for suit in SUITS}
         self.stock = list(deck)
+        self.deck = self.stock.copy()
         self.redeals_left = rules.redeals
         self.second_round = False  # of a limited redeal
         self.reserve = f"T{rules.piles // 2}" if rules.reserve else None
@@ -47,6 +49,11 @@ class SlowGame:
         self._lay_out()
 
     # What a player may do
+
+    @property
+    def dealt(self) -> list[str]:
+        """The cards that have left the stock before a redeal, first dealt first."""
+        return self.deck[: len(self.deck) - len(self.stock)]
 
     @property
     def is_won(self) -> bool:
@@ -146,6 +153,7 @@ class SlowGame:
         if card:
             other.stock.remove(card)
             other.stock.insert(0, card)
+            other.deck = self.dealt + other.stock
         other.play(text)
         return other
 
@@ -185,6 +193,7 @@ class SlowGame:
                 self.bases[suit] = rank
                 self.foundations[suit].append(card)
                 self.stock.remove(card)
+        self.deck = self.stock.copy()
 
     def _deal_piles_as_dealt(self) -> None:
         """Deal as in 1883: a card that can go up must, any other fills the next empty pile.

@@ -32,7 +32,9 @@ SEARCHING, OUT_OF_POSITIONS, ROWS_FULL, VALUES_FULL = range(4)
 ROW = np.dtype(
     [
         ("key", "u8"),  # of `shared_key`
-        ("low", "i8"),  # bounds of the value: orders of the hidden cards in which it is won
+        ("orders", "i8"),  # of `count_orders`
+        ("factor", "i8"),  # of `order_factor`, of the card that was turned
+        ("low", "i8"),  # bounds of the value: the orders in which it is won
         ("high", "i8"),
         ("score", "f8"),  # of `score_position`
         ("turn", "i8"),  # the move that turns a card here; -1: none
@@ -42,8 +44,8 @@ ROW = np.dtype(
 )
 """Facts about the position in the same row of ``positions``."""
 VALUE = np.dtype([("key", "u8"), ("won", "i8"), ("lost", "i8")])
-"""An entry of the transposition table: the number of orders of the hidden cards in which the best
-play is known to win, and of those in which it is known to lose."""
+"""An entry of the transposition table: the number of orders (`count_orders`) in which the best play
+is known to win, and of those in which it is known to lose."""
 _ROWS, _VALUES = 2**12, 2**14  # at first; doubled when full
 
 

@@ -13,9 +13,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from four_seasons_env.arguments import check_limits
+from four_seasons_env.engine import kernel
+from four_seasons_env.engine.deals import card_code
 from four_seasons_env.engine.jit import announce
 from four_seasons_env.engine.moves import DEAL, Move, all_moves, find_move
-from four_seasons_env.game import Game, check_game
+from four_seasons_env.game import Game, Outcome, check_game
 from four_seasons_env.rules import RULES, Rules
 from four_seasons_env.solver.fair.arrays import (
     OUT_OF_POSITIONS,
@@ -24,10 +26,13 @@ from four_seasons_env.solver.fair.arrays import (
     grow,
     new_arrays,
 )
-from four_seasons_env.solver.fair.expectimax import FACTORIALS, MAX_HIDDEN, position_value
+from four_seasons_env.solver.fair.expectimax import position_value
 from four_seasons_env.solver.fair.keys import shared_key
 
 DEFAULT_SECONDS = 60.0
+# Hidden cards; `kernel.count_orders` of more does not fit into 62 bits. The second is for rule sets
+# with `one_per_suit`.
+_MAX_HIDDEN, _MAX_PER_SUIT = 20, 18
 _MIN_SLICE = 2**15  # positions made in one call
 # A slice starts from the root again, so slices grow: each may be this part of all before.
 _GROWTH = 1 / 4
@@ -98,7 +103,7 @@ class _Search:
         if self._kind in known:
             arrays = known[self._kind]._replace(frames=arrays.frames)
         known[self._kind] = arrays
-        self.state = arrays.state[0]
+        self._rule, self.state = arrays.rules[0], arrays.state[0]
         self.state["positions"] = 0
         self._max_positions, self._memory = max_positions, memory
         self.started = time.perf_counter()
@@ -115,25 +120,26 @@ class _Search:
         return int(min(size, self._max_positions - made))
 
     def value(self, game: Game) -> tuple[int, int]:
-        """Bounds of a position's value, in orders of its hidden cards.
+        """Bounds of a position's value, in orders (`count_orders`).
 
         The search runs in slices, until it ends or the budget is used up. Each slice starts from
         the root again, with the bounds that the transposition table holds.
         """
         record, cards, state = game.record[0].copy(), len(game.unseen), self.state
         record["deck"][record["dealt"] : record["dealt"] + cards].sort()  # their order is not read
-        low, high = 0, int(FACTORIALS[cards])
+        orders = int(kernel.count_orders(self._rule, kernel.unseen_cards(record, self._rule)))
+        low, high = 0, orders
         while True:
             # 1. Write the position to row 0.
             arrays = self._known[self._kind]
-            rule, frame, root = arrays.rules[0], arrays.frames[0], arrays.rows[0]
+            frame, root = arrays.frames[0], arrays.rows[0]
             arrays.positions[0] = record
-            root["key"] = shared_key(record, rule, frame, arrays.suits, arrays.names)
-            root["low"], root["high"] = 0, FACTORIALS[cards]
+            root["key"] = shared_key(record, self._rule, frame, arrays.suits, arrays.names)
+            root["orders"], root["low"], root["high"] = orders, 0, orders
             # 2. Search for a slice.
             state["top"], state["limit"] = 1, int(state["positions"]) + self._next_slice()
             state["status"], state["held"] = SEARCHING, 0
-            bounds = position_value(0, cards, -1, int(FACTORIALS[cards]), arrays)
+            bounds = position_value(0, cards, -1, orders, arrays)
             low, high = max(low, int(bounds[0])), min(high, int(bounds[1]))
             # 3. Stop, or continue with larger buffers if one was full.
             if state["status"] == SEARCHING or self._next_slice() <= 0:
@@ -147,8 +153,8 @@ class _Search:
     def decisions(self, game: Game) -> list[Decision]:
         """Decisions whose bounds the last slice has narrowed, the best first."""
         # 1. The rows of the last enumeration at the root, which follow row 0.
-        arrays, orders = self._known[self._kind], int(FACTORIALS[len(game.unseen)])
-        moves, rows = all_moves(game.rules), arrays.rows[: 1 + int(self.state["held"])]
+        arrays, moves = self._known[self._kind], all_moves(game.rules)
+        rows, orders = arrays.rows[: 1 + int(self.state["held"])], int(arrays.rows[0]["orders"])
         is_listed = (rows["low"] > 0) | (rows["high"] < orders)
         is_listed[0] = False  # the position itself
         listed = np.flatnonzero(is_listed)
@@ -185,12 +191,12 @@ def fair_value(
 ) -> FairValue:
     """The chance of winning with the best play from public information.
 
-    All orders of the unseen cards are equally likely; the order that the game holds is
-    ignored, and no limit of moves counts. Every decision until the next card is turned is
-    weighed against every other, and every card that may come is averaged over, so the value is
-    exact where the bounds meet (docs/explanation/solver.md). With few cards hidden that takes
-    milliseconds to seconds; docs/reference/data.md shows how long the openings of small games
-    take. Without `seconds`, the same arguments give the same answer.
+    The order of the unseen cards that the game holds is ignored, and no limit of moves counts.
+    Every decision until the next card is turned is weighed against every other, and every card
+    that may come counts as often as it comes (`Game.outcomes`), so the value is exact where the
+    bounds meet, for every rule set (docs/explanation/solver.md). With few cards hidden that takes
+    milliseconds to seconds; docs/reference/data.md shows how long the openings of small games take.
+    Without `seconds`, the same arguments give the same answer.
 
     >>> game = Game("four-seasons(ranks=4,piles=1)", deal=2**32 + 3)
     >>> for _ in range(6):
@@ -210,8 +216,8 @@ def fair_value(
             value stays the same; bounds, and which decisions are examined, may differ.
 
     Raises:
-        ValueError: for a limit that is not positive, or for more than 20 hidden cards: their
-            orders are counted in 64 bits.
+        ValueError: for a limit that is not positive, or for more than 20 hidden cards, or 18 if
+            the rules have `one_per_suit`: their orders are counted in 62 bits.
         TypeError: if `game` is not a `Game`, or a limit is not a number.
         IllegalMove: if the rules do not allow the move.
     """
@@ -220,12 +226,14 @@ def fair_value(
     check_limits(seconds, max_positions=max_positions, memory=memory)
     if max_positions is None and seconds is None:
         seconds = DEFAULT_SECONDS
-    if len(game.unseen) > MAX_HIDDEN:
-        hidden = f"hidden cards must be at most {MAX_HIDDEN}, not {len(game.unseen)}"
-        raise ValueError(f"{hidden}: play on, or take fewer ranks")
+    rule, hidden = kernel.compile_rules(game.rules)[0], len(game.unseen)
+    most = _MAX_HIDDEN if kernel.equally_likely(rule) else _MAX_PER_SUIT
+    if hidden > most:
+        too_many = f"hidden cards must be at most {most}, not {hidden}"
+        raise ValueError(f"{too_many}: play on, or take fewer ranks")
     _warm_up()
     # 2. The value: of the position, or the mean over the positions to which the move may lead.
-    positions = [game] if move is None else [each.game for each in game.outcomes(move)]
+    outcomes = [Outcome(None, 1.0, game)] if move is None else game.outcomes(move)
     search = _Search(
         game,
         Known() if known is None else known,
@@ -233,12 +241,17 @@ def fair_value(
         math.inf if seconds is None else seconds,
         memory,
     )
-    bounds = [search.value(each) for each in positions]
-    orders = len(positions) * int(FACTORIALS[len(positions[0].unseen)])
-    low, high = (sum(each) / orders for each in zip(*bounds, strict=True))
+    unseen = kernel.unseen_cards(game.record[0], rule)
+    won = not_lost = 0
+    for card, _, after in outcomes:
+        low, high = search.value(after)
+        factor = 1 if card is None else int(kernel.order_factor(rule, unseen, card_code(card)))
+        won, not_lost = won + factor * low, not_lost + factor * high
+    orders = int(kernel.count_orders(rule, unseen))
+    low, high = won / orders, not_lost / orders
     # 3. The decisions. Of a move that turns one of several cards, it is the move itself.
-    if move is None or len(positions) == 1:
-        decisions = search.decisions(positions[0])
+    if len(outcomes) == 1:
+        decisions = search.decisions(outcomes[0].game)
     else:
         decisions = [Decision((find_move(game.rules, move),), low, high)]
     taken = time.perf_counter() - search.started
