@@ -244,13 +244,13 @@ def fair_value(
     unseen = kernel.unseen_cards(game.record[0], rule)
     won = not_lost = 0
     for card, _, after in outcomes:
-        low, high = search.value(after)
+        of_card = search.value(after)
         factor = 1 if card is None else int(kernel.order_factor(rule, unseen, card_code(card)))
-        won, not_lost = won + factor * low, not_lost + factor * high
+        won, not_lost = won + factor * of_card[0], not_lost + factor * of_card[1]
     orders = int(kernel.count_orders(rule, unseen))
     low, high = won / orders, not_lost / orders
     # 3. The decisions. Of a move that turns one of several cards, it is the move itself.
-    if len(outcomes) == 1:
+    if move is None or len(outcomes) == 1:
         decisions = search.decisions(outcomes[0].game)
     else:
         decisions = [Decision((find_move(game.rules, move),), low, high)]
