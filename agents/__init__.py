@@ -12,8 +12,8 @@ Examples:
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from four_seasons_env.agents.names import make_agent
-from four_seasons_env.agents.registry import AGENTS, Agent
+from four_seasons_env.agents.agent import Agent
+from four_seasons_env.agents.names import AGENTS, make_agent
 
 if TYPE_CHECKING:
     from four_seasons_env.agents.learned.candidate_policy import CandidatePolicy as CandidatePolicy

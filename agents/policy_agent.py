@@ -13,18 +13,23 @@ A module with a network that was trained in one of the environments:
 
 from __future__ import annotations
 
-import functools
 import inspect
-import sys
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from four_seasons_env.agents import registry
-from four_seasons_env.agents.registry import Actions, Agent, Masks, Positions, Rng
+from four_seasons_env.agents.agent import (
+    Actions,
+    Agent,
+    Masks,
+    Positions,
+    Rng,
+    annotated,
+    as_actions,
+    takes_three,
+)
 from four_seasons_env.agents.search.next_deal import NextDealPlayer
 from four_seasons_env.arguments import check_choice, check_positive
 from four_seasons_env.engine.validation import checked
@@ -34,7 +39,7 @@ from four_seasons_env.next_deal.next_deal_env import NextDealSettings
 from four_seasons_env.registration import NEXT_DEAL
 from four_seasons_env.rules import Rules
 
-SETTINGS = {"FourSeasons-v0": MoveSettings, NEXT_DEAL: NextDealSettings}
+_SETTINGS = {"FourSeasons-v0": MoveSettings, NEXT_DEAL: NextDealSettings}
 """The arguments of the environments of policies."""
 
 _AT_A_TIME = 256
@@ -45,9 +50,9 @@ _SEEN = ("observation", "mask", "candidates", "expansions", "endings", "ending_e
 
 
 def policy(
-    env: str, *, plays: str | tuple[str, ...], block: int | None = None, **arguments: Any
-) -> Callable[[Callable[..., Any]], Policy]:
-    """Turn a function `f(observations, masks, rng)` that returns actions into an agent.
+    env: str, *, plays: tuple[str, ...], block: int | None = None, **arguments: Any
+) -> Callable[[Callable[..., Any]], type[Agent]]:
+    """Turn a function `f(observations, masks, rng)` that returns actions into a class of agents.
 
     The function gets what the vector environment of the same arguments returns for n positions, at
     most 256: observations (an array, or the dictionary of the next-deal environment), masks
@@ -57,7 +62,7 @@ def policy(
     positions that have some, and its choice is played as the moves that lead there.
 
     Examples:
-        >>> @policy("FourSeasons-v0", plays="stochastic", observation="cards")
+        >>> @policy("FourSeasons-v0", plays=("stochastic",), observation="cards")
         ... def drawn(observations, masks, rng):
         ...     return np.where(masks, rng.random(masks.shape), -1).argmax(axis=1)
         >>> agent = drawn(RULES["czarina"])
@@ -77,117 +82,116 @@ def policy(
     Further arguments of the function are options of the agent's name: "my_module:my_policy@width=3"
     calls it with `width=3`. An option `train_seed` is also the agent's training seed.
 
+    Returns:
+        A decorator. What it returns is a subclass of `Agent` with the name of the function.
+
     Raises:
         ValueError: for an unknown environment or argument, for ``rules``, or a block that is not
             positive.
         TypeError: for anything but a function of three arguments, and `deterministic` with both
-            plays.
+            plays; and for `plays` that is no tuple.
     """
-    check_choice("env", env, tuple(SETTINGS))
-    settings = inspect.signature(SETTINGS[env]).parameters
+    check_choice("env", env, tuple(_SETTINGS))
+    settings = inspect.signature(_SETTINGS[env]).parameters
     known = [each for each in _SEEN if each in settings]
     if "rules" in arguments:
         raise ValueError("policy takes no rules: choose those to play with `compare --rules`")
     for name in arguments:
         check_choice("argument", name, tuple(known))
-    if block is None:
-        block = 100 if env == NEXT_DEAL else 1000
-    check_positive("block", block)
-    return functools.partial(Policy, env=env, plays=plays, block=block, arguments=arguments)
+    base = NextDealPolicyAgent if env == NEXT_DEAL else PolicyAgent
+    fields: dict[str, Any] = {"plays": plays, "arguments": arguments}
+    if block is not None:
+        fields["block"] = check_positive("block", block)
 
-
-@dataclass(eq=False)
-class Policy:
-    """A function with its environment; called with the rule set and options, it makes the agent."""
-
-    function: Callable[..., Any]
-    env: str
-    plays: str | tuple[str, ...]
-    block: int
-    arguments: dict[str, Any]
-
-    def __post_init__(self) -> None:
+    def decorate(function: Callable[..., Any]) -> type[Agent]:
         # With both ways of playing, the function gets `deterministic`, too.
-        both = {} if isinstance(self.plays, str) or len(self.plays) < 2 else {"deterministic": True}
-        if not registry.takes_three(self.function, **both):
+        both = {"deterministic": True} if len(plays) > 1 else {}
+        if not takes_three(function, **both):
             raise TypeError(
                 "policy(...) must decorate a function f(observations, masks, rng"
-                f"{', deterministic' * bool(both)}), not {self.function}"
+                f"{', deterministic' * bool(both)}), not {function}"
             )
-        functools.update_wrapper(self, self.function, updated=())
-        self.__signature__ = _signature(self.function, both)
+        # A class like any other: in its module it has the function's name, by which it is pickled.
+        name = getattr(function, "__name__", "policy")
+        own = {
+            "__module__": function.__module__,
+            "__qualname__": getattr(function, "__qualname__", name),
+            "__doc__": function.__doc__,
+            "function": staticmethod(function),
+        }
+        return type(name, (base,), fields | own)
 
-    def __reduce__(self) -> str | tuple[Any, ...]:
-        """By its name, as a function is pickled, if it has the function's name in its module."""
-        name = getattr(self, "__qualname__", "")
-        if getattr(sys.modules.get(self.__module__), name, None) is self:
-            return str(name)
-        return Policy, (self.function, self.env, self.plays, self.block, self.arguments)
+    return decorate
 
-    def __call__(self, rules: Rules, **options: Any) -> Agent:
-        """The agent, whose function is also called with these options.
+
+class _Policy(Agent):
+    """What the agents of both environments share: a function, and options for it."""
+
+    function: ClassVar[Callable[..., Any]]
+    """Chooses the actions."""
+    arguments: ClassVar[dict[str, Any]]
+    """Arguments of its environment."""
+    name: str
+    """Of the class, for errors: `module:name`."""
+
+    @classmethod
+    def parameters(cls) -> Mapping[str, inspect.Parameter]:
+        """See `Agent.parameters`: the rules, and what the function takes after the first three."""
+        signature = inspect.signature(cls.function)
+        first = signature.bind_partial(*range(3)).arguments
+        found = annotated(signature, cls.function)
+        rules = {"rules": inspect.Parameter("rules", inspect.Parameter.POSITIONAL_OR_KEYWORD)}
+        return rules | {name: each for name, each in found.items() if name not in first}
+
+    def _take(self, options: dict[str, Any]) -> None:
+        """Keep the options, and the defaults of those that are missing.
 
         Raises:
             TypeError: for an option that the function does not take, or a missing one.
         """
-        bound = self.__signature__.bind(rules, **options)
-        bound.apply_defaults()
-        del bound.arguments["rules"]
-        kind = NextDealPolicyAgent if self.env == NEXT_DEAL else PolicyAgent
-        return kind(rules, self, bound.arguments)
+        if len(self.plays) > 1:
+            options = {"deterministic": True} | options
+        inspect.signature(self.function).bind(*range(3), **options)
+        defaults = {name: each.default for name, each in self.parameters().items()}
+        self._options = {
+            name: value for name, value in (defaults | options).items() if value is not _NONE
+        }
+        self.train_seed = self._options.get("train_seed")
+        self.name = f"{type(self).__module__}:{type(self).__name__}"
 
-    @property
-    def place(self) -> str:
-        """Its name for errors."""
-        return f"{self.__module__}:{getattr(self, '__name__', 'policy')}"
-
-    def actions(
-        self, observations: Any, masks: Masks, rng: Rng, options: Mapping[str, Any]
-    ) -> Actions:
+    def _actions(self, observations: Any, masks: Masks, rng: Rng) -> Actions:
         """The function's actions, int64 of shape (n,).
 
         Raises:
             AnswerError: if they are not one integer for each position.
         """
-        answer = self.function(observations, masks, rng, **options)
-        return registry.as_actions(answer, len(masks), self.place)
+        answer = self.function(observations, masks, rng, **self._options)
+        return as_actions(answer, len(masks), self.name)
 
 
-def _signature(function: Callable[..., Any], both: Mapping[str, bool]) -> inspect.Signature:
-    """The arguments of a `Policy`: the rules, those in ``both``, and more of its function."""
-    # 1. What the agent is made with: the rules, and how it plays.
-    named = inspect.Parameter.KEYWORD_ONLY
-    parameters = [inspect.Parameter("rules", inspect.Parameter.POSITIONAL_OR_KEYWORD)]
-    parameters += [inspect.Parameter(key, named, default=value) for key, value in both.items()]
-    # 2. The function's arguments after the first three: they are options of the agent's name.
-    signature = inspect.signature(function)
-    given = {"deterministic", *signature.bind_partial(*range(3)).arguments}
-    parameters += [
-        each.replace(kind=named)
-        for each in signature.parameters.values()
-        if each.name not in given and each.kind in (each.POSITIONAL_OR_KEYWORD, named)
-    ]
-    return inspect.Signature(parameters)
+_NONE = inspect.Parameter.empty
+"""Where a parameter has no default."""
 
 
-class PolicyAgent(Agent):
+class PolicyAgent(_Policy):
     """Plays the moves that a function returns.
 
     Args:
         rules: the rule set to play.
-        policy: its function chooses.
-        options: passed to the function.
+        **options: passed to the function.
 
     Raises:
         ValueError: for an argument of the environment that is out of range.
+        TypeError: for an option that the function does not take, or a missing one.
     """
 
     kind = "learned"
+    block = 1000
 
-    def __init__(self, rules: Rules, policy: Policy, options: Mapping[str, Any]) -> None:
-        self.rules, self._policy, self._options = rules, policy, options
-        self.train_seed = options.get("train_seed")
-        settings = MoveSettings(_AT_A_TIME, rules, **policy.arguments)
+    def __init__(self, rules: Rules, **options: Any) -> None:
+        self._take(options)
+        self.rules = rules
+        settings = MoveSettings(_AT_A_TIME, rules, **self.arguments)
         self._batch = Batch(settings)
         self.mask, self.observation = settings.mask, settings.observation
 
@@ -200,19 +204,18 @@ class PolicyAgent(Agent):
             # As the environment would show these positions; masks are the comparison's.
             self._batch.consider(games[part])
             observations = self._batch.observations[: len(games[part])].copy()
-            moves[part] = self._policy.actions(observations, masks[part], rng, self._options)
+            moves[part] = self._actions(observations, masks[part], rng)
         return moves
 
 
-class NextDealPolicyAgent(NextDealPlayer):
+class NextDealPolicyAgent(_Policy, NextDealPlayer):
     """Plays the moves that lead to the positions that a function chooses; see `PolicyAgent`."""
 
     kind = "learned + search"
 
-    def __init__(self, rules: Rules, policy: Policy, options: Mapping[str, Any]) -> None:
-        super().__init__(rules, **policy.arguments)
-        self._policy, self._options, self.name = policy, options, policy.place
-        self.train_seed = options.get("train_seed")
+    def __init__(self, rules: Rules, **options: Any) -> None:
+        NextDealPlayer.__init__(self, rules, **self.arguments)
+        self._take(options)
 
     def choose(self, observations: NDArray[Any], masks: Masks, rng: Rng) -> Actions:
         """The function's actions; it is not called where there is no candidate."""
@@ -220,5 +223,5 @@ class NextDealPolicyAgent(NextDealPlayer):
         if has_candidates.any():
             masks = masks[has_candidates]
             seen = {"observation": observations[has_candidates], "action_mask": masks}
-            actions[has_candidates] = self._policy.actions(seen, masks, rng, self._options)
+            actions[has_candidates] = self._actions(seen, masks, rng)
         return actions

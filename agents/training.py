@@ -19,9 +19,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, TypeVar
 import numpy as np
 import yaml
 
-from four_seasons_env.agents.names import Name, make_player
+from four_seasons_env.agents.names import AGENTS, Name, find_agent, load_ours, make_player
 from four_seasons_env.agents.policy_files import PolicyCard, load_policy, rules_fields
-from four_seasons_env.agents.registry import AGENTS, find_maker, load_ours
 from four_seasons_env.arguments import nearest
 from four_seasons_env.rules import Rules, get_rules
 from four_seasons_env.schemas import check_fields, fitting
@@ -122,7 +121,7 @@ class Learner(abc.ABC):
         """
         # 1. A policy of this agent, of any rules.
         name = Name(start)
-        find_maker(name.registered)  # names the nearest, if there is none
+        find_agent(name.registered)  # names the nearest, if there is none
         if name.registered != cls.name or name.options:
             raise ValueError(
                 f"the warm start of {cls.name} must be {cls.name} or {cls.name}:FOLDER, not "

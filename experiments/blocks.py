@@ -17,8 +17,8 @@ from pathlib import Path
 import pandas as pd
 from joblib import Parallel, delayed
 
+from four_seasons_env.agents.agent import AnswerError
 from four_seasons_env.agents.planner.luck import LuckMeter
-from four_seasons_env.agents.registry import AnswerError
 from four_seasons_env.experiments import folders, play
 from four_seasons_env.experiments.command_line import one_line, progress_bar
 from four_seasons_env.experiments.comparison import COLUMNS, Manifest, read_games

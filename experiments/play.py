@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from four_seasons_env.agents.registry import Agent, AnswerError, as_actions
+from four_seasons_env.agents.agent import Agent, AnswerError, as_actions
 from four_seasons_env.arguments import check_choice
 from four_seasons_env.engine import kernel
 from four_seasons_env.engine.deals import TRAIN_FROM, check_deal, mix, read_deals

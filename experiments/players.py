@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
-from four_seasons_env.agents.names import Name, make_agent, names_agent
+from four_seasons_env.agents.agent import PLAYS, Agent
+from four_seasons_env.agents.names import AGENTS, Name, make_agent, make_to_play, names_agent
 from four_seasons_env.agents.policy_files import PolicyCard, load_policy_card
-from four_seasons_env.agents.registry import AGENTS, PLAYS, Agent, find_maker
 from four_seasons_env.experiments import folders
 from four_seasons_env.experiments.command_line import check_stored_seed
 from four_seasons_env.experiments.summary import CEILING, OPTIMUM
@@ -64,8 +64,7 @@ class Player:
 
     def new_agent(self, rules: Rules) -> Agent:
         """Make the agent that plays for it."""
-        chooses = find_maker(self.name.registered).chooses
-        return make_agent(self.name, rules, **dict.fromkeys(chooses, self.play == "deterministic"))
+        return make_to_play(self.name, rules, self.play)
 
 
 def find_players(
@@ -76,7 +75,7 @@ def find_players(
     Args:
         names: names of agents, with an optional label in front and, for agents with weights, an
             optional path after a colon: "heuristic", "ppo=maskable_ppo:runs/x". Agents from other
-            packages: "mine=my_package.module:MyAgent" (`four_seasons_env.agents.registry`). Several
+            packages: "mine=my_package.module:MyAgent" (`four_seasons_env.agents.names`). Several
             with one label are the training seeds of one algorithm.
         rules: the rule set.
         plays: how trained networks play.
@@ -93,14 +92,13 @@ def find_players(
             check_label(name.label, name.registered)
         # 1. The agent itself says what it is, and its weights how long it was trained.
         agent = make_agent(name, rules)  # raises if the agent cannot play
-        maker = find_maker(name.registered)
         trained = list(_weights(name, rules))
         steps, core_seconds = _budget(*trained[0]) if trained else (None, None)
         # 2. A player for each way of playing; the agent's only way, if none of those is asked for.
         players += [
             Player(
                 name.label or folders.portable(name),
-                name,
+                name.unlabelled,
                 play,
                 train_seed=_train_seed(agent, name, named),
                 kind=agent.kind,
@@ -110,9 +108,9 @@ def find_players(
                 mask="no_repeats" if play == "deterministic" else agent.mask,
                 train_steps=steps,
                 core_seconds=core_seconds,
-                block=maker.block,
+                block=agent.block,
             )
-            for play in [play for play in plays if play in maker.plays] or maker.plays
+            for play in [play for play in plays if play in agent.plays] or agent.plays
         ]
     check_distinct(players)
     return players

@@ -48,7 +48,16 @@ def test_folders_import_in_no_circle() -> None:
 
 ORDER = {
     "four_seasons_env": ("*", "agents", "play", "experiments"),
-    "four_seasons_env.agents": ("scripted", "search", "network", "training", "planner learned"),
+    "four_seasons_env.agents": (
+        "agent",
+        "policy_files",
+        "names",
+        "scripted",
+        "search",
+        "network policy_agent",
+        "training",
+        "planner learned",
+    ),
     "four_seasons_env.experiments": (
         "command_line",
         "folders workers",

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from four_seasons_env.agents.agent import PLAYS, Actions, Agent, Masks, Positions, Rng
 from four_seasons_env.agents.network import evaluation, rows
 from four_seasons_env.agents.policy_files import PolicyCard, Weights
-from four_seasons_env.agents.registry import PLAYS, Actions, Agent, Masks, Positions, Rng
 from four_seasons_env.engine.validation import checked, unchecked
 from four_seasons_env.observations import observations_of_own
 from four_seasons_env.rules import Rules
@@ -34,7 +34,7 @@ class NetworkAgent(Agent):
     block = 1000
 
     def __init__(
-        self, rules: Rules, card: PolicyCard, weights: Weights, deterministic: bool = False
+        self, rules: Rules, card: PolicyCard, weights: Weights, deterministic: bool = True
     ) -> None:
         self.mask = card.mask
         self.train_seed = card.training.get("seed")

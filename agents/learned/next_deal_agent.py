@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from four_seasons_env.agents.agent import PLAYS, Actions, Masks, Rng
 from four_seasons_env.agents.network import evaluation
 from four_seasons_env.agents.network.checks import check_array
 from four_seasons_env.agents.network.sums import largest_rows
 from four_seasons_env.agents.policy_files import PolicyCard, PolicyFileError, Weights
-from four_seasons_env.agents.registry import PLAYS, Actions, Masks, Rng
 from four_seasons_env.agents.search.next_deal import NextDealPlayer
 from four_seasons_env.agents.search.plans import ENDING_POSITIONS, Plans
 from four_seasons_env.rules import Rules

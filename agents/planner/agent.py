@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from four_seasons_env.agents.agent import Positions, Rng
 from four_seasons_env.agents.network.evaluation import network_of
 from four_seasons_env.agents.planner.best_stop import HEADS, SearchLimits, best_stop, new_evaluator
 from four_seasons_env.agents.planner.lookahead import look_ahead, new_lookahead
 from four_seasons_env.agents.policy_files import PolicyCard, Weights
-from four_seasons_env.agents.registry import Positions, Rng
 from four_seasons_env.agents.search.plans import ENDING_POSITIONS, PlanningAgent
 from four_seasons_env.agents.search.worlds import share_won
 from four_seasons_env.arguments import check_number, check_positive
@@ -40,6 +40,9 @@ class PlannerAgent(PlanningAgent):
        until a card is turned.
 
     Once nothing is hidden the solver plays; where the solver finds no win, the heuristic does.
+
+    It is deterministic in that it never draws a move: a look ahead and a vote draw the worlds in
+    which they compare candidates (`rng`), and the best of these is played.
 
     Args:
         rules: the rule set to play.

@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 
+from four_seasons_env.agents.names import bundled_weights
 from four_seasons_env.agents.planner.best_stop import AGENT, SearchLimits, best_stop, read_planner
 from four_seasons_env.agents.planner.luck import worth_all
 from four_seasons_env.agents.policy_files import CARD_FILE, PolicyCard
-from four_seasons_env.agents.registry import bundled_weights
 from four_seasons_env.engine.kernel import nothing_hidden, play, sort_unseen
 from four_seasons_env.game import Game
 from four_seasons_env.positions.enumeration import best_stops

@@ -21,8 +21,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from four_seasons_env.agents.names import bundled_weights
 from four_seasons_env.agents.planner.best_stop import AGENT, NARROW, best_stop_or_win, read_planner
-from four_seasons_env.agents.registry import bundled_weights
 from four_seasons_env.arguments import nearest
 from four_seasons_env.engine.jit import jit
 from four_seasons_env.engine.kernel import sort_unseen

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from four_seasons_env.agents.registry import Actions, Agent, Masks, Positions, Rng
+from four_seasons_env.agents.agent import Actions, Agent, Masks, Positions, Rng
 from four_seasons_env.agents.scripted.greedy import greedy_move
 from four_seasons_env.agents.scripted.heuristic import HeuristicBuffers, choose_move, new_buffers
 from four_seasons_env.arguments import check_positive

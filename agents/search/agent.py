@@ -8,8 +8,16 @@ from __future__ import annotations
 
 import abc
 
-from four_seasons_env.agents.names import make_agent
-from four_seasons_env.agents.registry import Actions, Agent, Masks, Positions, Rng, as_actions
+from four_seasons_env.agents.agent import (
+    PLAYS,
+    Actions,
+    Agent,
+    Masks,
+    Positions,
+    Rng,
+    as_actions,
+)
+from four_seasons_env.agents.names import make_to_play
 from four_seasons_env.agents.search.plans import ENDING_POSITIONS, PlanningAgent, Plans
 from four_seasons_env.engine.validation import checked, unchecked
 from four_seasons_env.game import Game, Stop
@@ -52,19 +60,29 @@ class SearchAgent(PlanningAgent):
 class FinisherAgent(Agent):
     """Lets another agent play, and the solver once the last card is known.
 
+    It plays as the other agent can: deterministically, by chance, or both ways.
+
     Args:
         rules: the rule set to play.
         base: name of the other agent; it plays the rest if the solver finds no win.
         ending_positions: positions that the solver may visit.
+        deterministic: how the other agent plays, if it can play both ways.
     """
 
-    kind = "rule of thumb + search"
+    plays: tuple[str, ...] = PLAYS
 
     def __init__(
-        self, rules: Rules, base: str = "heuristic", ending_positions: int = ENDING_POSITIONS
+        self,
+        rules: Rules,
+        base: str = "heuristic",
+        ending_positions: int = ENDING_POSITIONS,
+        deterministic: bool = True,
     ) -> None:
-        self.rules, self._base, self._name = rules, make_agent(base, rules), base
-        self.mask = self._base.mask
+        play = "deterministic" if deterministic else "stochastic"
+        self.rules, self._base, self._name = rules, make_to_play(base, rules, play), base
+        self.mask, self.plays = self._base.mask, self._base.plays
+        methods = self._base.kind.split(" + ")
+        self.kind = " + ".join(dict.fromkeys([*methods, "search"]))
         self._plans = Plans(rules, ending_positions)
 
     @checked

@@ -7,7 +7,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from four_seasons_env.agents.registry import Actions, AnswerError, Masks, Positions, Rng
+from four_seasons_env.agents.agent import Actions, AnswerError, Masks, Positions, Rng
 from four_seasons_env.agents.search.plans import PlanningAgent
 from four_seasons_env.next_deal.next_deal_env import NextDealBatch, NextDealSettings
 from four_seasons_env.rules import Rules

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from four_seasons_env.agents.registry import Actions, Agent, Masks, Positions, Rng
+from four_seasons_env.agents.agent import Actions, Agent, Masks, Positions, Rng
 from four_seasons_env.agents.scripted.agents import HeuristicAgent
 from four_seasons_env.engine import kernel
 from four_seasons_env.engine.hashing import public_key

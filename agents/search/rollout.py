@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from four_seasons_env.agents.registry import Actions, Agent, Masks, Positions, Rng
+from four_seasons_env.agents.agent import Actions, Agent, Masks, Positions, Rng
 from four_seasons_env.agents.scripted.heuristic import HeuristicBuffers, choose_move, new_buffers
 from four_seasons_env.agents.search.plans import ENDING_POSITIONS, NONE, Plans
 from four_seasons_env.agents.search.worlds import determinize
@@ -89,6 +89,9 @@ def _results(g, rules, moves, first, last, seed, player):
 
 class RolloutAgent(Agent):
     """Plays the move that does best when the heuristic continues from it.
+
+    It is deterministic in that it never draws a move: it draws the worlds in which it compares them
+    (`rng`), and plays the best.
 
     Args:
         rules: the rule set to play.

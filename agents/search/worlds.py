@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from four_seasons_env.agents.registry import Actions, Positions
+from four_seasons_env.agents.agent import Actions, Positions
 from four_seasons_env.engine.jit import jit
 from four_seasons_env.engine.kernel import (
     compile_rules,

@@ -8,8 +8,8 @@ from collections.abc import Iterable
 import numpy as np
 
 from four_seasons_env.agents import AGENTS, Agent, make_agent
+from four_seasons_env.agents.agent import AnswerError, as_actions, blamed
 from four_seasons_env.agents.planner import chances
-from four_seasons_env.agents.registry import AnswerError, as_actions, blamed
 from four_seasons_env.arguments import nearest
 from four_seasons_env.engine import kernel
 from four_seasons_env.engine.masks import mask_after

@@ -26,7 +26,7 @@ def any_of(masks, numbers):
     return np.where(masks, numbers, -1).argmax(axis=1)
 
 
-class First:
+class First(Agent):
     """Has nothing but `act`: the first legal move."""
 
     def act(self, games, masks, rng):
@@ -56,7 +56,7 @@ class Later(Dated):
 class ByRules(First):
     """Describes itself by the rule set."""
 
-    plays = "stochastic"
+    plays = ("stochastic",)
 
     def __init__(self, rules):
         self.kind, self.mask = rules.name, "legal" if rules.name == "czarina" else "distinct"
@@ -71,10 +71,10 @@ class Both(First):
         self.deterministic = deterministic
 
 
-class Drawn:
+class Drawn(Agent):
     """Draws without the random numbers that it is given."""
 
-    plays = "stochastic"
+    plays = ("stochastic",)
 
     def act(self, games, masks, rng):
         return any_of(masks, np.array([[random.random() for _ in row] for row in masks]))
@@ -87,7 +87,7 @@ def drawn_by_torch(observations, masks, rng):
     return any_of(masks, torch.rand(masks.shape).numpy())
 
 
-@policy("FourSeasonsNextDeal-v0", plays="stochastic", candidates=8)
+@policy("FourSeasonsNextDeal-v0", plays=("stochastic",), candidates=8)
 def drawn_by_rng(observations, masks, rng):
     assert observations["observation"].shape[:2] == masks.shape
     return any_of(masks, rng.random(masks.shape))
@@ -112,21 +112,25 @@ def plain(observations, masks, rng):
     return masks.argmax(axis=1)
 
 
-class Short:
-    def act(self, games, masks):
+class Alike:
+    """Looks like an agent, and is not derived from `Agent`."""
+
+    mask, plays, kind, block = "distinct", ("deterministic",), "rule of thumb", 10
+
+    def act(self, games, masks, rng):
         return masks.argmax(axis=1)
 
 
+def maker(rules):
+    """Makes an agent, and is no class."""
+    return First()
+
+
 class OddMask(First):
-    mask = "legall"
+    """Names its mask when it is made."""
 
-
-class OddPlays(First):
-    plays = ("stochastc",)
-
-
-class Untold(First):
-    kind = None
+    def __init__(self):
+        self.mask = "legall"
 
 
 class Lettered(First):
@@ -145,21 +149,21 @@ class Unsigned(First):
         return np.full(len(games), 2**64 - 1, np.uint64)
 
 
-class Broken:
+class Broken(First):
     """Fails when it is made."""
 
     def __init__(self):
         {}["mine"]
 
 
-class Deep:
+class Deep(First):
     """Needs an argument that no option has given."""
 
     def __init__(self, depth):
         pass
 
 
-class Failing:
+class Failing(Agent):
     """Fails at its first move."""
 
     def act(self, games, masks, rng):
@@ -169,7 +173,7 @@ class Failing:
         return {}["nobody"]
 
 
-class Shuttle:
+class Shuttle(Agent):
     """Moves a card back and forth as soon as it can, and ignores the mask."""
 
     def __init__(self, rules):

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from four_seasons_env.agents import make_agent
+from four_seasons_env.agents import AGENTS, Agent, make_agent
 from four_seasons_env.agents.learned.network_agent import NetworkAgent
+from four_seasons_env.agents.names import make_to_play
 from four_seasons_env.agents.planner.agent import PlannerAgent
 from four_seasons_env.engine.deals import TRAIN_FROM
 from four_seasons_env.experiments.play import play_deals
@@ -85,7 +86,27 @@ def test_with_one_expansion_each_move_is_decided_anew():
         games.play(moves)
 
 
-class HandOver:
+IMAGINE = ("planner", "rollout")
+"""Agents that choose their best move by worlds which they imagine by chance."""
+
+
+@pytest.mark.parametrize("prefix", ["", "finisher@base="])
+@pytest.mark.parametrize("name", sorted(AGENTS.keys() - {*IMAGINE, "finisher"}))
+def test_only_what_says_so_draws_its_moves(name: str, prefix: str) -> None:
+    """The same positions, and other random numbers; a new agent, because some keep their plans."""
+    games, masks = (each[:40] for each in midgame(60, mask="distinct"))
+    plays = make_agent(prefix + name).plays
+    assert plays == make_agent(name).plays
+    for play in plays:
+        agents = [make_to_play(prefix + name, DEFAULT, play) for _ in "ab"]
+        one, other = (
+            agent.act(games.copy(), masks, np.random.default_rng(seed)).tolist()
+            for seed, agent in enumerate(agents)
+        )
+        assert (one == other) == (play == "deterministic")
+
+
+class HandOver(Agent):
     """The heuristic until few cards are hidden, then another agent."""
 
     mask = "distinct"

@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 
 from four_seasons_env.agents import AGENTS, load_policy, make_agent, policy, save_policy
+from four_seasons_env.agents.agent import AnswerError
 from four_seasons_env.agents.names import read_options
 from four_seasons_env.agents.network.rows import move_rows_of, rows_of
 from four_seasons_env.agents.planner.chances import Judge
 from four_seasons_env.agents.planner.luck import LuckMeter
 from four_seasons_env.agents.policy_files import CARD_FILE, WEIGHTS_FILE, PolicyFileError
-from four_seasons_env.agents.registry import AnswerError
 from four_seasons_env.agents.training import get_learner
 from four_seasons_env.engine.deals import TRAIN_FROM
 from four_seasons_env.engine.kernel import GAME
@@ -58,14 +58,21 @@ def of_rules(name: str, deals: Any = (TRAIN_FROM,), **options: Any) -> Call:
 
 def answers(function: Any, env: str = "FourSeasons-v0") -> Call:
     """A policy that is played."""
-    return lambda _: play_deals(policy(env, plays="stochastic")(function)(DEFAULT), DEFAULT, [7])
+    made = policy(env, plays=("stochastic",))
+    return lambda _: play_deals(made(function)(DEFAULT), DEFAULT, [7])
 
 
 def option(**text: str) -> Call:
-    def made(on: bool = False, share: float = 0.5) -> None:
-        """Has options."""
+    class Made(fakes.First):
+        def __init__(self, on: bool = False, share: float = 0.5) -> None:
+            """Has options."""
 
-    return lambda _: read_options("mine", made, text, (), text=True)
+    return lambda _: read_options("mine", Made.parameters(), text, text=True)
+
+
+def written(**attributes: Any) -> Call:
+    """A class of agents, when it is written."""
+    return lambda _: type("Mine", (fakes.First,), attributes)
 
 
 def settings(*flags: str, name: str = "maskable_ppo") -> Call:
@@ -154,7 +161,7 @@ NAMES = [
     (agent("__main__:mine"), ValueError, r"save it in my_module\.py and write my_module:mine"),
     (agent(f"{HERE}:A,{HERE}:B"), ValueError, "give the same label to each, as in own="),
     (agent("no_module:First"), ValueError, "agent 'no_module', and no module 'no_module'"),
-    (agent(f"{HERE}:Firrst"), ValueError, "has no class or function 'Firrst': did"),
+    (agent(f"{HERE}:Firrst"), ValueError, "has no class 'Firrst': did you mean 'First'"),
 ]
 OPTIONS = [
     (agent("rollout@worlds"), ValueError, "is not an option"),
@@ -168,10 +175,16 @@ OPTIONS = [
     (option(share="nan"), ValueError, "share of agent 'mine' must be a number, 0 or more, not 'n"),
 ]
 PLAYERS = [
-    (agent(f"{HERE}:Short"), ValueError, r"has no act\(games, masks, rng\)"),
-    (agent(f"{HERE}:OddMask"), ValueError, "has mask 'legall': did you mean 'legal'"),
-    (agent(f"{HERE}:Untold"), ValueError, "kind of agent .* must be a text, not None"),
-    (agent(f"{HERE}:OddPlays"), ValueError, "'stochastc': did you mean 'stochastic'"),
+    (agent(f"{HERE}:Alike"), ValueError, "is no agent: derive it from .*agents.Agent"),
+    (agent(f"{HERE}:maker"), ValueError, "is no agent: derive it from .*agents.Agent"),
+    (agent(f"{HERE}:OddMask"), ValueError, "unknown mask .* 'legall': did you mean 'legal'"),
+    (agent(f"{HERE}:First:runs/x"), ValueError, "has no weights: leave out ':runs/x'"),
+    (written(act=lambda self, games, masks: 0), TypeError, "Mine must take games, masks and rng"),
+    (written(mask="legall"), ValueError, "agent Mine 'legall': did you mean 'legal'"),
+    (written(kind=None), TypeError, "kind of agent Mine must be a text, not None"),
+    (written(block=0), ValueError, "block of agent Mine must be a positive integer, not 0"),
+    (written(plays=("stochastc",)), ValueError, "'stochastc': did you mean 'stochastic'"),
+    (written(plays="stochastic"), TypeError, r"must be \(\"stochastic\",\), not 'stochastic'"),
     (players(f"{HERE}:Lettered"), ValueError, "train_seed of agent .* must be a whole .*, not 'a'"),
     (plays(f"{HERE}:Floats"), AnswerError, "Floats must .*, not float64"),
     (plays(f"{HERE}:Unsigned"), AnswerError, f"Unsigned must be less than 2.63, not {2**64 - 1}"),
@@ -183,7 +196,7 @@ PLAYERS = [
     (players(f"own={HERE}:First", f"own={HERE}:Last"), ValueError, "label 'own': rename one"),
 ]
 POLICIES = [
-    (agent(f"{HERE}:plain"), ValueError, "say for which environment, with @policy"),
+    (agent(f"{HERE}:plain"), ValueError, "say for which environment it chooses, with @policy"),
     (lambda _: policy("FourSeasons-v0", plays=(), observtion=""), ValueError, "mean 'observation'"),
     (lambda _: policy("FourSeasons-v0", plays=(), rules="czarina"), ValueError, "compare --rules"),
     (lambda _: policy("FourSeasons-v0", plays=(), block=0), ValueError, "block must be a positive"),

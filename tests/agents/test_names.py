@@ -8,6 +8,7 @@ import pytest
 
 from four_seasons_env.agents import make_agent
 from four_seasons_env.agents.names import Name, read_options
+from tests.agents.fakes import First
 
 
 @pytest.mark.parametrize(
@@ -20,6 +21,7 @@ from four_seasons_env.agents.names import Name, read_options
         ("planner:~/home", "", "planner", "HOME/home", {}),
         ("p=planner:C:\\runs\\x@positions=4", "p", "planner", "C:\\runs\\x", {"positions": "4"}),
         ("planner:/me@x.org@positions=4", "", "planner", "/me@x.org", {"positions": "4"}),
+        ("m=my.module:Own:runs/x@depth=2", "m", "my.module:Own", "runs/x", {"depth": "2"}),
         ("finisher@base=planner:C:/a@b", "", "finisher", None, {"base": "planner:C:/a@b"}),
         (
             "finisher@base=planner:a@positions=4,ending_positions=1",
@@ -35,20 +37,40 @@ def test_names_are_split(monkeypatch, name, label, agent, path, options):
     assert vars(pickle.loads(pickle.dumps(parsed))) == vars(parsed)
     assert (parsed.label, parsed.registered, parsed.options) == (label, agent, options)
     assert parsed.path == (None if path is None else Path(path))
-    assert vars(Name(str(parsed))) == vars(parsed) | {"label": ""}
+    assert vars(Name(str(parsed))) == vars(parsed)
+    assert vars(parsed.unlabelled) == vars(parsed) | {"label": ""}
 
 
-def make(rules, depth, width: int | None = 4, share: float = 0.5, on: bool = False, to: str = ""):
+def test_labels_distinguish_names():
+    assert Name("x=planner") != Name("y=planner")
+    assert len({Name("x=planner"), Name("y=planner"), Name("y=planner")}) == 2
+
+
+class Optional(First):
     """Has options of every kind."""
+
+    def __init__(
+        self,
+        rules,
+        depth,
+        width: int | None = 4,
+        share: float = 0.5,
+        on: bool = False,
+        to: str = "",
+    ):
+        pass
+
+
+OPTIONS = Optional.parameters()
 
 
 def test_annotations_convert_text():
     text = {"width": "7", "share": "1e-3", "on": "true", "to": "7"}
     expected = {"width": 7, "share": 0.001, "on": True, "to": "7"}
-    assert read_options("mine", make, text, (), text=True) == expected
-    assert read_options("mine", make, expected, (), text=False) == expected
-    assert read_options("mine", make, {"width": "null"}, (), text=True) == {"width": None}
-    assert read_options("mine", make, {"share": 1}, (), text=False) == {"share": 1.0}
+    assert read_options("mine", OPTIONS, text, text=True) == expected
+    assert read_options("mine", OPTIONS, expected, text=False) == expected
+    assert read_options("mine", OPTIONS, {"width": "null"}, text=True) == {"width": None}
+    assert read_options("mine", OPTIONS, {"share": 1}, text=False) == {"share": 1.0}
     make_agent("rollout", worlds=np.int64(2))
 
 
@@ -56,4 +78,4 @@ def test_annotations_convert_text():
     ("text", "value"), [("3", 3), ("0.5", 0.5), ("true", True), ("[1]", [1]), ("deep", "deep")]
 )
 def test_text_without_annotation_is_json(text, value):
-    assert read_options("mine", make, {"depth": text}, (), text=True) == {"depth": value}
+    assert read_options("mine", OPTIONS, {"depth": text}, text=True) == {"depth": value}

@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 
 from four_seasons_env import __version__
+from four_seasons_env.agents import Agent
 from four_seasons_env.agents.policy_files import save_policy
 from four_seasons_env.engine.deals import TRAIN_FROM
 from four_seasons_env.experiments.compare import Compare, compare
@@ -93,7 +94,7 @@ def test_generators_are_given_back(tmp_path: Path) -> None:
     assert generators() == before
 
 
-class Drawing:
+class Drawing(Agent):
     """Chooses by a random number and by the first card of the reshuffled stock."""
 
     plays = ("stochastic",)

@@ -12,7 +12,7 @@ import pytest
 
 from four_seasons_env import __version__
 from four_seasons_env.__main__ import main
-from four_seasons_env.agents.registry import bundled_weights
+from four_seasons_env.agents.names import bundled_weights
 from four_seasons_env.engine.deals import TRAIN_FROM
 from four_seasons_env.experiments.compare import Compare
 from four_seasons_env.experiments.summary import summarise

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from four_seasons_env.agents import Agent
 from four_seasons_env.engine import kernel
 from four_seasons_env.engine.deals import TRAIN_FROM, mix, shuffle
 from four_seasons_env.experiments.play import play_deals, play_in_block
@@ -71,7 +72,7 @@ class Enough(Exception):
     """Ends games after some turns."""
 
 
-class Peeper:
+class Peeper(Agent):
     """Stores its guess of the stocks at each of three turns, and plays the last legal move."""
 
     mask = "legal"
@@ -120,7 +121,7 @@ def test_peeking_works_on_unprotected_games(guess: Guess) -> None:
     assert places_right(stocks) == 1
 
 
-class Forger:
+class Forger(Agent):
     """Makes a move legal by writing it into the mask."""
 
     mask = "legal"
@@ -148,7 +149,7 @@ def spend(seconds: float) -> None:
         pass
 
 
-class Late:
+class Late(Agent):
     """The first legal move, and a slow first one in each process."""
 
     compiled = False
@@ -166,7 +167,7 @@ def test_compiling_is_not_timed() -> None:
     assert Late.compiled and played["seconds"].sum() < COMPILING
 
 
-class Threaded:
+class Threaded(Agent):
     """The first legal move; in the first turn it waits, and a thread of it works."""
 
     mask = "distinct"

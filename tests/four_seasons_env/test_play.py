@@ -20,6 +20,7 @@ from urllib.request import Request, urlopen
 import pytest
 
 from four_seasons_env.__main__ import main
+from four_seasons_env.agents import Agent
 from four_seasons_env.engine.moves import find_move
 from four_seasons_env.game import Game
 from four_seasons_env.play.session import Session
@@ -190,7 +191,7 @@ def test_hidden_cards_are_not_sent(client, rules):
     assert not any(f'"{card}"' in listed for card in twin.stock)
 
 
-class Spy:
+class Spy(Agent):
     """An own agent, which chooses the last move and notes what it is shown."""
 
     shown: list[dict] = []
@@ -325,14 +326,14 @@ def test_agents_and_the_solver_advise(client):
     assert client.get(f"{path}/verdict").json() == {"verdict": "won"}
 
 
-class Sleeping:
+class Sleeping(Agent):
     """An own agent that never answers."""
 
     def act(self, games, masks, rng):
         time.sleep(1000)
 
 
-class Faulty:
+class Faulty(Agent):
     """An own agent that cannot play one rule set, and answers with its option."""
 
     def __init__(self, rules, answer=-1):
