@@ -11,7 +11,6 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-import torch
 import tyro
 
 from four_seasons_env.agents import make_agent
@@ -141,25 +140,6 @@ def test_every_training_of_the_results_can_start() -> None:
         if run.out.parent.name == "trained":
             what = f"{run.core_minutes:g}-seed-{run.seed}"
         assert run.out.name == f"{run.agent}-{what}"
-
-
-def test_moves_on_gpu_writes_curve_and_policy(tmp_path: Path) -> None:
-    flags = ["--moves", "12288", "--games", "1024", "--steps", "4", "--minibatch", "1024"]
-    flags += ["--layers", "16", "16", "8", "--threads", "2", "--device", "cpu"]
-    run("moves_on_gpu", *flags, "--out", str(tmp_path))
-    curve, stored = map(pd.read_csv, (tmp_path / "curve.csv", ROOT / "docs/results/moves-gpu.csv"))
-    assert list(curve) == list(stored)
-    assert curve["moves"].tolist() == [4096, 8192, 12288]
-    make_agent(f"maskable_ppo:{tmp_path / 'policy'}")
-
-
-def test_advantages_stop_at_the_end_of_a_game() -> None:
-    study = load(ROOT / "experiments/studies/moves_on_gpu.py")
-    study.GAMMA, study.GAE_LAMBDA = 0.5, 0.5
-    rewards, live, values = torch.tensor([[[1], [2], [4]], [[1], [0], [1]], [[8], [16], [32]]])
-    gains = study.advantages(rewards.float(), live, values.float(), torch.tensor([64.0]))
-    last, middle = 4 + 32 - 32, 2 - 16
-    assert gains.flatten().tolist() == [1 + 8 - 8 + 0.25 * middle, middle, last]
 
 
 @pytest.mark.parametrize(("script", "needs"), [("numpy", "numpy"), ("sb3", "sb3_contrib")])
