@@ -6,6 +6,7 @@ import importlib
 import inspect
 import itertools
 import re
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -89,6 +90,19 @@ def test_agents_of_pages_play(tmp_path: Path) -> None:
     played = pd.read_csv(tmp_path / "x" / "results.csv").groupby("agent")["cards_up"]
     assert played.count().tolist() == [20] * 4
     assert played.mean()["my_module:my_policy"] > 10
+
+
+@pytest.mark.slow
+def test_training_seeds_of_the_page_train_and_play(tmp_path: Path) -> None:
+    shutil.copy(DOCS / "reference" / "my_net.py", tmp_path)
+    run_python("my_net.py", "--steps", "4096", cwd=tmp_path)
+    agents = [f"own=my_net:net@train_seed={seed}" for seed in (0, 4)]
+    command = ["-m", "four_seasons_env", "compare", "--deals", "10000-10009", "--n-jobs", "1"]
+    flags = ["--play", "deterministic", "--out", "x", "--agents", *agents]
+    run_python(*command, *flags, cwd=tmp_path)
+    (row,) = pd.read_csv(tmp_path / "x" / "summary.csv").to_dict("records")
+    assert (row["agent"], row["seeds"], row["mask"]) == ("own", 2, "no_repeats")
+    assert row["cards_up"] > 12  # random: 8
 
 
 def test_pages_install_the_clone_editable() -> None:

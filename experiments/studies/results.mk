@@ -122,9 +122,8 @@ learning: $(LEARNED_IN) $(LONG)/done.json $(DISTINCT)/done.json
 	$(call store,learning,$(RESULTS)/learning.csv)
 	$(call store,long/maskable_ppo-four-seasons/progress.csv,$(RESULTS)/moves.csv)
 	$(call store,distinct/maskable_ppo-four-seasons/progress.csv,$(RESULTS)/moves-distinct.csv)
-	awk 'FNR % 4 == 1 && (FNR > 1 || NR == 1) { print (NR == 1 ? "run" : FILENAME) "," $$0 }' \
-		$(SEEDS:%=$(OUT)/trained/maskable_ppo-$(call few,0.5,10)-seed-%/progress.csv) \
-		> $(OUT)/moves-seeds.csv  # every fourth row of each seed
+	$(PYTHON) $(STUDIES)/curves.py --out $(OUT)/moves-seeds.csv \
+		$(SEEDS:%=$(OUT)/trained/maskable_ppo-$(call few,0.5,10)-seed-%/progress.csv)
 	$(call store,moves-seeds.csv,$(RESULTS)/moves-seeds.csv)
 
 # Algorithms of others, ten core-minutes each; measured rows are skipped.
@@ -133,14 +132,13 @@ baselines:
 		$(call few,--seeds 0 --core-minutes 0.02 --deals 100)
 	$(call store,baselines.csv,$(RESULTS)/baselines.csv)
 
-# The module of docs/reference/agents.md: five seeds of plain Stable-Baselines3.
+# Five seeds of plain Stable-Baselines3: a module of the docs, which keeps its networks beside it.
 FIVE = $(foreach seed,$(SEEDS),own=my_net:net@train_seed=$(seed))
 
 seeds:
 	mkdir -p $(OUT)/seeds
-	sed -n '/^    from functools/,/^[^ ]/s/^    //p' docs/reference/agents.md \
-		$(call few,| sed s/500_000/5_000/,) > $(OUT)/seeds/my_net.py
-	cd $(OUT)/seeds && $(CURDIR)/$(PYTHON) my_net.py
+	cp docs/reference/my_net.py $(OUT)/seeds
+	cd $(OUT)/seeds && $(CURDIR)/$(PYTHON) my_net.py $(call few,--steps 5000)
 	cd $(OUT)/seeds && $(CURDIR)/$(FOUR) compare --play deterministic \
 		--deals $(call few,10000-10009,10000-10999) --out compared --agents $(FIVE) heuristic random
 	$(call store,seeds/compared,$(RESULTS)/seeds.csv)
@@ -180,20 +178,8 @@ $(OUT)/costs.csv:
 # --- Other libraries, each in a virtual environment of its own.
 
 LIBRARIES := index $(call few,,cleanrl rllib sb3 torchrl)
-RECIPES := docs/recipes
-# The script that a library's page links to, and its packages: "torchrl 0.14.1, torch 2.13.0".
-script = $(shell sed -n 's/^\[\(with_[a-z0-9_]*\.py\)\](.*)$$/\1/p' $(RECIPES)/$*.md)
-required = $(wildcard $(RECIPES)/requirements/$*.txt)
-versions = $(if $(required),$(shell sed 's/\[.*\]//; s/==/ /' $(required) | paste -sd, | sed 's/,/, /g'),no library)
-FROM_JSON := import pandas, sys; pandas.read_json(sys.stdin, lines=True).to_csv(sys.argv[1], index=False)
 
-# A script prints a line of JSON for each agent that it has trained.
 libraries: $(LIBRARIES:%=$(OUT)/libraries/%.csv)
 $(OUT)/libraries/%.csv:
-	python3 -m venv $(basename $@)
-	$(basename $@)/bin/python -m pip install --quiet --editable '.[agents,experiments]' \
-		$(addprefix --requirement ,$(required))
-	cd $(basename $@) && PYTHONPATH=$(CURDIR) bin/python $(CURDIR)/$(RECIPES)/$(script) > printed
-	sed -n 's/^{/{"page": "$*", "script": "$(script)", "versions": "$(versions)", /p' \
-		$(basename $@)/printed | $(PYTHON) -c '$(FROM_JSON)' $@
+	$(PYTHON) $(STUDIES)/libraries.py $* --out $@
 	$(call store,libraries/$*.csv,$(RESULTS)/libraries.csv)

@@ -142,6 +142,34 @@ def test_every_training_of_the_results_can_start() -> None:
         assert run.out.name == f"{run.agent}-{what}"
 
 
+def test_curves_keep_every_fourth_row_of_each_training(tmp_path: Path) -> None:
+    paths = [str(tmp_path / f"{name}.csv") for name in "ab"]
+    for path, rows in zip(paths, (9, 4), strict=True):
+        pd.DataFrame({"won": np.arange(1, rows + 1)}).to_csv(path, index=False)
+    run("curves", *paths, "--out", str(tmp_path / "joined.csv"))
+    joined = pd.read_csv(tmp_path / "joined.csv")
+    assert joined.to_dict("list") == {"run": [paths[0], *paths], "won": [4, 8, 4]}
+
+
+def test_rows_of_libraries_name_page_script_and_versions(tmp_path: Path) -> None:
+    study = load(ROOT / "experiments/studies/libraries.py")
+    stored = pd.read_csv(ROOT / "docs/results/libraries.csv").drop(columns=["version", "commit"])
+    pages = re.findall(r"libraries\.py (\S+)", commands_of_results())
+    assert {(page, study.script_of(page)) for page in pages} == {
+        *stored[["page", "script"]].itertuples(index=False, name=None)
+    }
+    study.RECIPES = tmp_path
+    (tmp_path / "requirements").mkdir()
+    (tmp_path / "requirements" / "own.txt").write_text("ray[rllib]==2.60.0\ntorch==2.13.0\n")
+    (tmp_path / "own.md").write_text("# Own\n\n[with_own.py](with_own.py)\n")
+    printed = {"environment": "FourSeasons-v0", "steps": 8, "games": 1, "won": 0.0}
+    printed |= {"cards_up": 9.0, "illegal": 0}
+    rows = study.rows_of("own", f"episode 1 of 2\n{json.dumps(printed)}\n")
+    about = {"page": "own", "script": "with_own.py", "versions": "ray 2.60.0, torch 2.13.0"}
+    assert rows.to_dict("records") == [about | printed]
+    assert list(rows) == list(stored)
+
+
 @pytest.mark.parametrize(("script", "needs"), [("numpy", "numpy"), ("sb3", "sb3_contrib")])
 def test_recipes_play_no_illegal_action(script: str, needs: str, tmp_path: Path) -> None:
     pytest.importorskip(needs, reason="the recipe's library is not installed")
