@@ -58,11 +58,10 @@ def main(page: tyro.conf.Positional[str], out: Path) -> None:
     home = out.absolute().with_suffix("")
     python = home / "bin" / "python"
     venv.create(home, symlinks=True, with_pip=True)
-    install = [python, "-m", "pip", "install", "--quiet"]
-    install += ["--editable", f"{ROOT}[agents,experiments]"]
+    packages: list[str | Path] = ["--editable", f"{ROOT}[agents,experiments]"]
     if path := requirements_of(page):
-        install += ["--requirement", path]
-    subprocess.run(install, check=True)
+        packages += ["--requirement", path]
+    subprocess.run([python, "-m", "pip", "install", "--quiet", *packages], check=True)
     script = [python, RECIPES / script_of(page)]
     done = subprocess.run(script, cwd=home, stdout=subprocess.PIPE, text=True, check=True)
     write_csv(out, rows_of(page, done.stdout))

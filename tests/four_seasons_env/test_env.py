@@ -19,6 +19,7 @@ from tests.helpers import (
     cards_in_order,
     deck_with,
     random_steps,
+    run_python,
     same,
 )
 
@@ -43,6 +44,10 @@ def test_each_id_has_its_rules():
     for env_id, rules in ENVS.items():
         for env in (gym.make(env_id), gym.make_vec(env_id, num_envs=2)):
             assert env.unwrapped.rules is RULES[rules]
+
+
+def test_an_id_with_the_package_needs_no_import():
+    run_python("-c", 'import gymnasium as gym; gym.make("four_seasons_env:FourSeasons-v0")')
 
 
 def test_deals_differ_without_a_seed():
