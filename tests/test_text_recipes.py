@@ -2,7 +2,9 @@
 
 import asyncio
 import json
+import re
 import threading
+import time
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -43,6 +45,29 @@ def test_openenv_plays_a_game() -> None:
             result = ask("step", text=reply)
             assert result["reward"] == reward
         assert result["observation"]["cards_up"] == env.game.cards_up > 1
+
+
+def test_client_of_the_openenv_page_plays_a_game() -> None:
+    pytest.importorskip("openenv", reason="OpenEnv is not installed")
+    from uvicorn import Config, Server
+    from with_openenv import app
+
+    server = Server(Config(app, port=0, log_level="warning"))
+    thread = threading.Thread(target=server.run)
+    thread.start()
+    while not server.started:
+        assert thread.is_alive()
+        time.sleep(0.01)
+    (port,) = [each.getsockname()[1] for each in server.servers[0].sockets]
+    page = (ROOT / "docs" / "recipes" / "openenv.md").read_text()
+    (code,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    played = {"model": scripted_reply}
+    try:
+        exec(code.replace("localhost:8000", f"127.0.0.1:{port}"), played)
+    finally:
+        server.should_exit = True
+        thread.join()
+    assert played["result"].observation["cards_up"] > 1
 
 
 class Model(BaseHTTPRequestHandler):

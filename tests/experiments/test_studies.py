@@ -131,10 +131,12 @@ def test_figures_draws_plots_and_openings(tmp_path: Path) -> None:
 
 
 def test_every_training_of_the_results_can_start() -> None:
-    found = re.findall(r"else .*?four-seasons train (.*?); fi", commands_of_results())
+    commands = commands_of_results()
+    found = re.findall(r"else .*?four-seasons train (.*?); fi", commands)
+    assert 2 * len(found) == commands.count("four-seasons train ")  # each with its --resume
     config = (tyro.conf.OmitArgPrefixes,)
     runs = [tyro.cli(Train, args=each.split(), config=config) for each in found]
-    assert len({run.out for run in runs}) == len(runs) == 54
+    assert len({run.out for run in runs}) == len(runs) > 1
     for run in runs:
         what = run.rules
         if run.out.parent.name == "trained":

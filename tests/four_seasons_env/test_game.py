@@ -28,8 +28,13 @@ def test_properties_are_copies():
     game.stock.clear()
     game.action_mask()[:] = 1
     game.legal_moves().clear()
-    assert str(game) and repr(game) and not game.is_over
     assert game == before == Game(deal=17)
+
+
+def test_games_show_deal_and_progress():
+    game = Game(deal=17)
+    assert repr(game) == "<Game 'four-seasons' deal 17: 1 of 52 cards up after 0 moves>"
+    assert str(game).splitlines()[0] == "four-seasons, deal 17: 1 of 52 cards up, 0 moves"
 
 
 @pytest.mark.parametrize("rules", ["four-seasons", "florentine", "czarina-1898"])
