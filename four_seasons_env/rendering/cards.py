@@ -60,10 +60,12 @@ def face(card: str, seen: float | None = None) -> str:
     colour, classes = INK[card[1]], f"ink suit-{card[1]}"
     middle, crown = CARD[0] / 2, _CROWNS.get(card[0])
     if not crown:
-        return paper + corner + suit(card[1], middle, 84, 58, colour, classes)
+        sign = suit(card[1], middle, 84, size=58, colour=colour, classes=classes)
+        return paper + corner + sign
     place = f"translate({number(middle)} 62)"
     head = shape("path", classes, d=crown, fill=colour, transform=place)
-    return paper + corner + head + suit(card[1], middle, 98, 46, colour, classes)
+    sign = suit(card[1], middle, 98, size=46, colour=colour, classes=classes)
+    return paper + corner + head + sign
 
 
 def _index(card: str, size: float) -> str:
@@ -72,9 +74,9 @@ def _index(card: str, size: float) -> str:
     height = _INDEX * size
     x, y = 9 * size + 1, 7.5 * size
     beside = x + text_width(card[0]) * height / 20 + 14 * size
-    return write(card[0], x, y, height, colour, f"stroke {classes}") + suit(
-        card[1], beside, y + height / 2, 0.86 * height, colour, classes
-    )
+    rank = write(card[0], x, y, height=height, colour=colour, classes=f"stroke {classes}")
+    sign = suit(card[1], beside, y + height / 2, size=0.86 * height, colour=colour, classes=classes)
+    return rank + sign
 
 
 def back(count: int) -> str:
@@ -89,7 +91,9 @@ def back(count: int) -> str:
         shape("rect", "back", **_WHOLE, fill=BACK, stroke=EDGE)
         + shape("path", "pattern", d=rhombs, **lines)
         + shape("rect", "plate", x=22, y=48, width=56, height=44, rx=8, fill=BACK)
-        + write_between(str(count), 0, CARD[0], CARD[1] / 2 - 12, 24, "#ffffff", "count")
+        + write_between(
+            str(count), y=CARD[1] / 2 - 12, height=24, colour="#ffffff", classes="count"
+        )
     )
 
 
@@ -152,7 +156,7 @@ def text_width(text: str) -> float:
     return sum(widths) + _BETWEEN * (len(widths) - 1)
 
 
-def write(text: str, x: float, y: float, height: float, colour: str, classes: str) -> str:
+def write(text: str, x: float, y: float, *, height: float, colour: str, classes: str) -> str:
     """Ranks or digits as SVG: their top left corner, and their height."""
     scale = height / 20
     parts, at = [], 0.0
@@ -169,14 +173,21 @@ def write(text: str, x: float, y: float, height: float, colour: str, classes: st
 
 
 def write_between(
-    text: str, left: float, width: float, y: float, height: float, colour: str, classes: str
+    text: str,
+    *,
+    left: float = 0,
+    width: float = CARD[0],
+    y: float,
+    height: float,
+    colour: str,
+    classes: str,
 ) -> str:
-    """`write` in the middle of a width that starts at the left."""
+    """`write` in the middle of a width that starts at the left; by default, that of a card."""
     x = left + (width - text_width(text) * height / 20) / 2
-    return write(text, x, y, height, colour, classes)
+    return write(text, x, y, height=height, colour=colour, classes=classes)
 
 
-def suit(name: str, x: float, y: float, size: float, colour: str, classes: str) -> str:
+def suit(name: str, x: float, y: float, *, size: float, colour: str, classes: str) -> str:
     """A suit's sign as SVG: its centre, and how high it is."""
     place = f"translate({number(x)} {number(y)}) scale({number(size / 20)})"
     return shape("path", classes, d=_SUITS[name], fill=colour, transform=place)

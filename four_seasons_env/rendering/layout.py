@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Protocol
 
 from four_seasons_env.engine.deals import SUITS
 from four_seasons_env.engine.moves import FOUNDATION, STOCK, WASTE, Move
+from four_seasons_env.rules import Rules
 
 CARD = (100, 140)
 _GAP, _MARGIN = 20, 24
@@ -28,8 +29,70 @@ _CROSS = (("F:C", "T0", "F:S"), ("T1", "T2", "T3"), ("F:H", "T4", "F:D"))
 _WIDEST = 6
 
 
-Position = Any
-"""A `four_seasons_env.Game`, which draws itself by this package and so cannot be imported here."""
+class Position(Protocol):
+    """What a drawing shows of a position, as a `four_seasons_env.Game` has it.
+
+    A game draws itself by this package, so its class cannot be imported here.
+    """
+
+    @property
+    def rules(self) -> Rules:
+        """The rule set."""
+
+    @property
+    def deal(self) -> int:
+        """The deal's number; -1 for a custom deck."""
+
+    @property
+    def tableau(self) -> list[list[str]]:
+        """The piles, bottom first."""
+
+    @property
+    def waste(self) -> list[str]:
+        """The waste, bottom first."""
+
+    @property
+    def foundations(self) -> dict[str, list[str]]:
+        """The foundations by suit, base card first."""
+
+    @property
+    def bases(self) -> dict[str, str]:
+        """The base card of each suit."""
+
+    @property
+    def stock_size(self) -> int:
+        """Cards left in the stock."""
+
+    @property
+    def face_up(self) -> str | None:
+        """The card that lies face up on the stock, if any."""
+
+    @property
+    def redeals_left(self) -> int:
+        """How often the waste may still be turned over."""
+
+    @property
+    def unseen(self) -> set[str]:
+        """The cards that the player has not seen."""
+
+    @property
+    def moves_played(self) -> int:
+        """Moves since the opening."""
+
+    @property
+    def cards_up(self) -> int:
+        """Cards on the foundations."""
+
+    @property
+    def is_won(self) -> bool:
+        """Whether all cards are up."""
+
+    @property
+    def is_over(self) -> bool:
+        """Whether it is won, or only moves that rename spaces are left."""
+
+    def legal_moves(self, distinct: bool = False) -> list[Move]:
+        """The legal moves; without those that only rename spaces, if ``distinct``."""
 
 
 def cards_at(position: Position, place: str) -> list[str]:
@@ -37,7 +100,7 @@ def cards_at(position: Position, place: str) -> list[str]:
     if place == "stock":
         return [position.face_up] if position.face_up else []
     if place == "W":
-        cards: list[str] = position.waste
+        cards = position.waste
     elif place.startswith("T"):
         cards = position.tableau[int(place[1:])]
     else:

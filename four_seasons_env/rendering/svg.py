@@ -7,6 +7,7 @@ All shapes are paths with solid colours, without a font, so every viewer shows t
 
 from __future__ import annotations
 
+import functools
 import math
 from html import escape
 
@@ -39,6 +40,10 @@ _LIST_HEIGHT = 124
 """Height of the list of unseen cards."""
 
 _REDEAL = "M14 3A14 14 0 1 1 4-13.4M4-22V-13H-5"
+
+
+_label = functools.partial(write_between, colour=LINE, classes="stroke line")
+"""Ranks or digits on the table itself."""
 
 
 class _Drawing:
@@ -80,7 +85,8 @@ class _Drawing:
             place = f"T{i}"
             if i == self.position.rules.reserve_pile:
                 # A frame distinguishes a reserve from the other piles.
-                self.at(self.table.places[place], _around("stroke line frame", 8, 15, LINE, 2))
+                frame = _around("stroke line frame", LINE, distance=8, radius=15, width=2)
+                self.at(self.table.places[place], frame)
             self.empty(place)
             self.spread(place, pile, self.table.pile_step(len(pile)))
 
@@ -88,8 +94,8 @@ class _Drawing:
         ranks, bases = self.position.rules.ranks, self.position.bases
         for name, built in self.position.foundations.items():
             place = f"F:{name}"
-            ghost = write_between(bases[name][0], 0, CARD[0], 34, 22, LINE, "stroke line")
-            ghost += suit(name, CARD[0] / 2, 88, 38, LINE, "line")
+            ghost = _label(bases[name][0], y=34, height=22)
+            ghost += suit(name, CARD[0] / 2, 88, size=38, colour=LINE, classes="line")
             self.empty(place, ghost)
             self.spread(place, built[-1:], 0)
             self._level(self.table.places[place], len(built), ranks)
@@ -99,9 +105,9 @@ class _Drawing:
         width = CARD[0] / ranks
         bars = ""
         for i in range(ranks):
-            kind, fill, opacity = ("level", MARK, 1) if i < level else ("line", LINE, 0.45)
+            classes, fill, opacity = ("level", MARK, 1) if i < level else ("line", LINE, 0.45)
             size = {"x": number(i * width), "y": 0, "width": number(width - 2), "height": 5}
-            bars += shape("rect", kind, **size, rx=1, fill=fill, fill_opacity=opacity)
+            bars += shape("rect", classes, **size, rx=1, fill=fill, fill_opacity=opacity)
         self.at((corner[0] + 1, corner[1] + CARD[1] + 6), bars)
 
     def stock(self) -> None:
@@ -113,7 +119,7 @@ class _Drawing:
             place = f"translate({CARD[0] / 2:g} 62)"
             ink = {"fill": "none", "stroke": LINE, **line, "transform": place}
             arrow = shape("path", "stroke line", d=_REDEAL, **ink)
-            arrow += write_between(str(redeals), 0, CARD[0], 96, 20, LINE, "stroke line")
+            arrow += _label(str(redeals), y=96, height=20)
         self.empty("stock", arrow)
         if position.stock_size:
             inner = back(position.stock_size)
@@ -121,19 +127,18 @@ class _Drawing:
         if position.face_up:
             self.spread("stock", [position.face_up], 0)
             # Below the card, where the count of the waste may be: it has none then.
-            self._count(str(position.stock_size), corner[0], corner[1] + CARD[1] + 12)
+            y = corner[1] + CARD[1] + 12
+            self.parts.append(_label(str(position.stock_size), left=corner[0], y=y, height=15))
 
     def waste(self) -> None:
         waste, corner = self.position.waste, self.table.places["W"]
         shown, step = self.table.waste_step(len(waste))
         self.empty("W")
         if len(waste) > shown:
-            self._count(f"+{len(waste) - shown}", corner[0], corner[1] - 21, " more")
+            more, classes = f"+{len(waste) - shown}", "stroke line more"
+            y = corner[1] - 21
+            self.parts.append(_label(more, left=corner[0], y=y, height=15, classes=classes))
         self.spread("W", waste[len(waste) - shown :], step)
-
-    def _count(self, text: str, left: float, y: float, more: str = "") -> None:
-        """Add a number of cards, over the width of a card."""
-        self.parts.append(write_between(text, left, CARD[0], y, 15, LINE, f"stroke line{more}"))
 
     def unseen(self) -> None:
         """List the cards that have not been seen, a row a suit; those seen leave a gap."""
@@ -142,11 +147,11 @@ class _Drawing:
         step = (self.table.width - left - 24) / ranks
         for row, name in enumerate(SUITS):
             y = top + 8 + 28 * row
-            self.parts.append(suit(name, 28, y + 8, 16, LINE, "line"))
+            self.parts.append(suit(name, 28, y + 8, size=16, colour=LINE, classes="line"))
             for i, rank in enumerate(RANKS[:ranks]):
                 if rank + name in unseen:
-                    place = write_between(rank, left + i * step, step, y, 16, LINE, "stroke line")
-                    self.parts.append(place)
+                    at = left + i * step
+                    self.parts.append(_label(rank, left=at, width=step, y=y, height=16))
 
     # --- marks
 
@@ -155,15 +160,15 @@ class _Drawing:
         was, now = placed(before), placed(self.position)
         left = {was[card] for card, place in now.items() if card in was and was[card] != place}
         for place in sorted(left):
-            self._ring(self.corners[place], MARK, 2)
+            self._ring(self.corners[place], MARK, width=2)
         # Cards are in the order in which they lie, so the last of each place is its top card.
         tops = {place: card for card, place in now.items()}
         for place, card in tops.items():
             if was.get(card) != place:
                 self._ring(self.corners[place], MARK)
 
-    def _ring(self, corner: tuple[float, float], colour: str, width: int = 5) -> None:
-        self.at(corner, _around("mark", 3, 12, colour, width))
+    def _ring(self, corner: tuple[float, float], colour: str, *, width: int = 5) -> None:
+        self.at(corner, _around("mark", colour, distance=3, radius=12, width=width))
 
     def legal(self) -> None:
         """An arrow for each legal move, and a ring around the stock where it can be dealt."""
@@ -196,7 +201,7 @@ class _Drawing:
         return shape("path", "arrow", d=shaft + head, fill="none", stroke=ARROW, **line)
 
 
-def _around(classes: str, distance: int, radius: int, stroke: str, width: int) -> str:
+def _around(classes: str, stroke: str, *, distance: int, radius: int, width: int) -> str:
     """A line around a card, at a distance from it."""
     size = {"width": CARD[0] + 2 * distance, "height": CARD[1] + 2 * distance, "rx": radius}
     line = {"fill": "none", "stroke": stroke, "stroke_width": width}
