@@ -14,10 +14,11 @@ call can be repeated, and processes with other `--algorithms` or `--seeds` can s
 QRDQN take 6 GiB each for the million moves that they replay.
 """
 
-import argparse
 import itertools
 import time
 from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -27,9 +28,10 @@ from sb3_contrib import QRDQN, TRPO, MaskablePPO
 from stable_baselines3 import A2C, DQN, PPO
 
 from four_seasons_env.adapters.sb3 import FourSeasonsVecEnv
+from four_seasons_env.arguments import check_choice
 from four_seasons_env.engine.deals import VALIDATION
+from four_seasons_env.experiments.command_line import Run, command
 from four_seasons_env.experiments.folders import read_table
-from four_seasons_env.files import expanded
 
 CLASSES: tuple[Any, ...] = (A2C, PPO, TRPO, DQN, QRDQN, MaskablePPO)
 ALGORITHMS = {each.__name__: each for each in CLASSES}
@@ -41,7 +43,27 @@ COLUMNS = [
 ]
 
 
-def learn(run: argparse.Namespace, algorithm: str, mask: str, seed: int) -> list[Any]:
+@dataclass
+class Baselines(Run):
+    """Write a row for each algorithm, mask and seed."""
+
+    out: Path
+    """File of the rows."""
+    algorithms: list[str] = field(default_factory=lambda: list(ALGORITHMS))
+    """Classes of Stable-Baselines3 and sb3-contrib."""
+    seeds: list[int] = field(default_factory=lambda: [0, 1])
+    """Training seeds."""
+    core_minutes: float = 10
+    """Minutes of learning, for each row."""
+    moves: int = 10_000_000
+    """Maximum number of moves, for each row."""
+    envs: int = 8
+    """Games at once; RL Zoo has 8 for PPO."""
+    deals: int = 2000
+    """Number of validation deals to play."""
+
+
+def learn(run: Baselines, algorithm: str, mask: str, seed: int) -> list[Any]:
     """Train a model and play with it; returns the `COLUMNS`."""
     own = "legal" if mask == "none" else mask
     env = FourSeasonsVecEnv(run.envs, observation="cards", mask=own)
@@ -88,17 +110,14 @@ def action_values(model: Any, observations: np.ndarray[Any, Any]) -> Any:
         return model.policy.get_distribution(inputs).distribution.logits.numpy()
 
 
-def main() -> None:
-    """Write a row for each algorithm, mask and seed."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--out", type=expanded, required=True)
-    parser.add_argument("--algorithms", nargs="+", choices=ALGORITHMS, default=list(ALGORITHMS))
-    parser.add_argument("--seeds", nargs="+", type=int, default=[0, 1])
-    parser.add_argument("--core-minutes", type=float, default=10, help="of learning, for each row")
-    parser.add_argument("--moves", type=int, default=10_000_000, help="at most, for each row")
-    parser.add_argument("--envs", type=int, default=8, help="games; RL Zoo has 8 for PPO")
-    parser.add_argument("--deals", type=int, default=2000, help="validation deals")
-    run = parser.parse_args()
+def baselines(run: Baselines) -> None:
+    """Measure the rows that the file does not have.
+
+    Raises:
+        ValueError: for an unknown algorithm.
+    """
+    for name in run.algorithms:
+        check_choice("algorithm", name, tuple(ALGORITHMS))
     torch.set_num_threads(1)
     run.out.parent.mkdir(parents=True, exist_ok=True)
     with suppress(FileExistsError), run.out.open("x") as file:
@@ -111,6 +130,9 @@ def main() -> None:
             row = pd.DataFrame([learn(run, *key)])
             with run.out.open("a") as file:  # one write: other processes append as well
                 row.to_csv(file, header=False, index=False, float_format="%.6g")
+
+
+main = command(baselines, "measured rows are saved in {run.out}; resume: {command}")
 
 
 if __name__ == "__main__":
