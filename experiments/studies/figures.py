@@ -42,22 +42,22 @@ def draw_plots(out: Path) -> None:
     stored = folders.read_table(RESULTS / "four-seasons.csv").query("agent != @CEILING")
     players = pd.concat([stored, pd.DataFrame([comparison.ceiling_row("four-seasons", census)])])
 
-    # 1. Win rates against time per move.
     leaderboard = folders.read_table(RESULTS / "leaderboard.csv").query("agent != @CEILING")
     title = "Four Seasons, 1,000 test deals"
     plots.plot_speed_strength(leaderboard, title, out / "leaderboard.png")
-    # 2. Who wins how often: each kind of player once, the strongest from the table of prices.
+
+    # Each kind of player once, the strongest from the table of prices.
     once = players.sort_values("play").drop_duplicates("agent")
     price = folders.read_table(RESULTS / "price.csv").query("agent != @CEILING")
     shown = pd.concat([once, price]).drop_duplicates("agent").query("agent in @ANSWER")
     plots.plot_win_rates(shown, "Four Seasons: who wins how often", out / "answer.png")
-    # 3. What longer thought wins.
+
     title = f"Four Seasons, {price['deals'].max():,} test deals: what longer thought wins"
     plots.plot_speed_strength(price, title, out / "price.png")
 
-    # 4. Learning: an agent such as planner-7 has learned for 7 core-minutes.
     rates = once.set_index("agent")["win_rate"]
     references = {name: float(rates[name]) for name in ("heuristic", "finisher", "planner")}
+    # An agent such as planner-7 has learned for 7 core-minutes.
     learned = folders.read_table(RESULTS / "learning.csv")
     learned = learned.join(learned["agent"].str.extract(r"^(?P<name>.+)-(?P<spent>[\d.]+)$"))
     learned = learned.dropna(subset="name").astype({"spent": float}).sort_values("spent")
@@ -66,7 +66,6 @@ def draw_plots(out: Path) -> None:
     learned["run"] = learned["name"]
     plots.plot_curves(learned, title, out / "learning.png", about, references, log=True)
 
-    # 5. Learning on moves, with two masks.
     curves = {
         "ten core-minutes": curve("moves-seeds"),
         "the bundled weights": curve("moves"),

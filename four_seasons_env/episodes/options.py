@@ -42,7 +42,6 @@ def read_options(
     """
     if options is not None and not isinstance(options, Mapping):
         raise WrongType(f"options must be {{'deal': 17}} or {{'deck': text}}, not {options!r}")
-    # 1. Which option says what to play?
     given = options or {}
     known = OPTIONS if count is None else (*OPTIONS, RESET_MASK)
     for key in given:
@@ -53,7 +52,6 @@ def read_options(
         return None
     if len(named) > 1:
         raise ValueError("give only one: a deal, a deck or a game")
-    # 2. The positions that it names.
     (name,) = named
     value = given[name]
     if name == "deck":

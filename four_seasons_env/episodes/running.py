@@ -357,7 +357,6 @@ class Batch(RunningGames):
 
     def __init__(self, settings: MoveSettings) -> None:
         super().__init__(settings)
-        # 1. The settings that only moves have.
         count, observation = len(self.games), settings.observation
         mask = MASKS.index(settings.mask)
         self._settings = stepping.CompiledSettings(
@@ -365,7 +364,7 @@ class Batch(RunningGames):
             observation=KINDS[observation],
             shares=(1 / largest_counts(self.rules, observation)).astype(np.float32),
         )
-        # 2. The buffers. Observations are kept as counts, a byte each; a step ends by showing them.
+        # Observations are kept as counts, a byte each; a step ends by showing them.
         words, self.masks = new_masks(count, self.rules)  # the same memory
         self._surely_room = 0
         space = observation_space(self.rules, observation)

@@ -241,18 +241,16 @@ def advance(bundle, actions, source, out, first, last):
     # Taken out once: each time, all arrays are counted as used, which compiles to much code.
     contract, shared = bundle.contract, bundle.shared
     settings, buffers = bundle.settings, bundle.buffers
-    # 1. The actions.
     ended, any_begins = 0, True
     if len(actions):
         ended, begun = _take_actions(contract, shared, settings, buffers, first, last, actions)
         # A custom reward sees the last positions first; then the caller begins the episodes.
         any_begins = begun > 0 and contract.reward != CUSTOM
-    # 2. The episodes that begin.
     if any_begins:
         for i in range(first, last):
             if shared.begins[i]:
                 _begin(i, contract, shared, settings, buffers, source)
-    # 3. The observations: one pass over all games is faster than one for each.
+    # One pass over all games is faster than one for each.
     show_all(buffers.counts[first:last], settings.shares, out[first:last])
     return ended
 
@@ -297,13 +295,11 @@ def _take_actions(contract, shared, settings, buffers, first, last, actions):
     for i in range(first, last):
         if begins[i]:
             continue
-        # 1. The record of the step.
         g = games[i]
         episode = episodes[i]
         before = np.int64(g.cards_up)  # the cards that this step puts up earn the reward
         episode.illegal = False
         episode.steps += 1
-        # 2. The move, the next mask, and the observation.
         if not episode.over:
             if masks[i, actions[i]]:  # the last step or reset has written this mask
                 play_on(g, rule, actions[i], i, history)
@@ -313,7 +309,6 @@ def _take_actions(contract, shared, settings, buffers, first, last, actions):
                 refresh(g, rule, kind, shown[i], counts[i], actions[i])
             else:
                 episode.illegal = True
-        # 3. The reward and the end.
         rewards[i], truncated[i] = end_step(g, rule, episode, before, contract)
         terminated[i] = episode.over
         done[i] = terminated[i] or truncated[i]

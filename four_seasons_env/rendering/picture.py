@@ -71,17 +71,16 @@ def save_animation(positions: Sequence[Position], path: str | Path, **marks: Any
     path = expanded(path)
     if path.suffix != ".gif":
         raise ValueError(f"an animation's suffix must be .gif, not {path.suffix!r}")
-    # 1. Leave out positions from which a card goes up: a row of such moves is one picture.
+    # Leave out positions from which a card goes up: a row of such moves is one picture.
     shown = [
         game
         for game, after in zip(positions, [*positions[1:], None], strict=True)
         if after is None or after.cards_up == game.cards_up
     ]
-    # 2. One palette for all pictures, of one in the middle: there piles and foundations have cards.
+    # One palette for all pictures, of one in the middle: there piles and foundations have cards.
     pictures = [Image.fromarray(paint(game, **marks)) for game in shown]
     palette = pictures[len(pictures) // 2].quantize(_COLOURS)
     frames = [picture.quantize(palette=palette, dither=Image.Dither.NONE) for picture in pictures]
-    # 3. The last picture stays longer.
     path.parent.mkdir(parents=True, exist_ok=True)
     times = [_FRAME] * (len(frames) - 1) + [_LAST]
     frames[0].save(path, save_all=True, append_images=frames[1:], duration=times, loop=0)

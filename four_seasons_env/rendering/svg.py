@@ -237,24 +237,22 @@ def draw_svg(
         ValueError: for a width that is not positive.
         TypeError: for an unknown argument, with the nearest one.
     """
-    # 1. The size: of the table, with the list of unseen cards below it.
     if width is not None:
         check_positive("width", width)
     drawing = _Drawing(position, layout([len(pile) for pile in position.tableau], compact))
     units = drawing.table.width, drawing.table.height + (_LIST_HEIGHT if unseen else 0)
     pixels = units if width is None else (width, round(width * units[1] / units[0]))
-    # 2. The cards, then what lies over them.
     drawing.foundations()
     drawing.tableau()
     drawing.stock()
     drawing.waste()
     if unseen:
         drawing.unseen()
+    # What lies over the cards is drawn after them.
     if legal:
         drawing.legal()
     if before is not None:
         drawing.moved(before)
-    # 3. The text.
     title = escape(headline(position))
     lines = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {units[0]} {units[1]}" '

@@ -46,13 +46,12 @@ def instructions(rules: Rules) -> str:
 
 def position_in_words(game: Game) -> str:
     """All that a player with perfect memory knows of a position, in a line for each place."""
-    # 1. What lies on the table.
     lines = [f"Cards up: {game.cards_up} of {game.rules.cards}"]
     lines.append("Foundations: " + "; ".join(_foundation(game, suit) for suit in SUITS))
     lines += [f"T{i}: {' '.join(pile) or 'empty'}" for i, pile in enumerate(game.tableau)]
     lines.append(f"Waste: {' '.join(game.waste) or 'empty'}")
-    # 2. The stock: its order is known after a redeal.
     unseen = game.unseen
+    # After a redeal the order of the stock is known.
     if game.stock_size and not unseen:
         lines.append(f"Stock, next card first: {' '.join(game.stock)}")
     else:
@@ -61,7 +60,7 @@ def position_in_words(game: Game) -> str:
         lines.append(f"Face up on the stock: {game.face_up}")
     if game.rules.redeals:
         lines.append(f"Redeals left: {game.redeals_left}")
-    # 3. The cards that may come, which a player would have to work out.
+    # The cards that may come, which a player would have to work out.
     by_suit = [
         " ".join([f"{suit}:", *(rank for rank in RANKS if rank + suit in unseen)])
         for suit in SUITS
@@ -176,15 +175,12 @@ def words_of(reply: str, numbered: bool = True) -> list[str]:
         reply: any text.
         numbered: leave out the numbers of a list, because the answer itself is not a number.
     """
-    # 1. Find the answer.
     text = _plain(reply)
     answers = [match for answer in _ANSWERS if (match := answer.match(text))]
     text = max(answers, key=lambda match: match.start(1))[1] if answers else _last_lines(text)
-    # 2. Clean it.
     text = _NUMBER.sub("", text) if numbered else text
     for pattern, replacement in _CLEANING:
         text = pattern.sub(replacement, text)
-    # 3. Split it into words.
     words = [word.strip("!#.:=?") for word in re.split(r"[\s,;]+", text)]
     return [word for word in words if word.strip("-") and not _FILLER.fullmatch(word)]
 
