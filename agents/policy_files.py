@@ -18,7 +18,6 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
-from msgspec import Meta
 from numpy.typing import NDArray
 from safetensors import SafetensorError
 from safetensors.numpy import load as load_tensors
@@ -58,7 +57,7 @@ class PolicyCard:
     """The fields of the rule set that it was trained on."""
     observation: str
     mask: Annotated[str, one_of(MASKS)]
-    layers: Annotated[list[Positive], Meta(min_length=1)]
+    layers: list[Positive] = field(default_factory=list)
     """Units of the hidden layers."""
     training: dict[str, Any] = field(default_factory=dict)
     """Seed, steps, validation results and the like; not used for loading."""

@@ -1,9 +1,11 @@
-"""`Learner`, the interface of all training algorithms; their hyperparameters and mean weights.
+"""`Learner`, the base class of all training algorithms; their hyperparameters and mean weights.
 
-Hyperparameters are one YAML file for each algorithm, checked against a dataclass before a run. The
-dataclass is the schema (`four_seasons_env.schemas`): it names every key, its type and its bounds,
-and has no values. The values come from the algorithm's file; flags such as ``learning_rate=1e-3``
-override them.
+A learner of your own, in my_module.py, is trained by `four-seasons train --agent my_module:Mine`,
+and its policies are played by `four-seasons compare --agents mine=my_module:Mine:runs/x`.
+
+The fields of a dataclass are the hyperparameters of a learner (`four_seasons_env.schemas`): their
+names, types and bounds, and the values of a learner of your own. The values of ours are in a YAML
+file for each. Flags such as ``learning_rate=1e-3`` replace them for a run.
 """
 
 from __future__ import annotations
@@ -19,7 +21,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, TypeVar
 import numpy as np
 import yaml
 
-from four_seasons_env.agents.names import AGENTS, Name, find_agent, load_ours, make_player
+from four_seasons_env.agents.agent import Agent
+from four_seasons_env.agents.names import AGENTS, Name, find_agent, load, load_ours, make_player
 from four_seasons_env.agents.policy_files import PolicyCard, load_policy, rules_fields
 from four_seasons_env.arguments import nearest
 from four_seasons_env.rules import Rules, get_rules
@@ -41,9 +44,13 @@ LOSS = "train/loss"
 class Learner(abc.ABC):
     """A network with its optimiser and its games, before its first step.
 
+    Derive your learner from it, or from
+    `four_seasons_env.agents.learned.sb3_learner.Sb3Learner`. It needs `schema`, `player`, `update`,
+    `card_fields`, `state` and `restore`, and sets `module` when it is made.
+
     Args:
         rules: the rule set to learn.
-        settings: hyperparameters; `rate(done)` is the learning rate of an update.
+        settings: hyperparameters; `rate(done)`, if they have it, is the learning rate of an update.
         seed: decides the deals, the first weights and the exploration.
         pool: plays the games, if the algorithm uses one.
 
@@ -54,18 +61,22 @@ class Learner(abc.ABC):
     """
 
     name: ClassVar[str]
-    """Registered name of its agent."""
+    """Name of its agent in `AGENTS`; of a learner of another package, its place, `module:class`,
+    which is filled in."""
     schema: ClassVar[type[Any]]
     """Dataclass of its hyperparameters."""
-    unit: ClassVar[str]
+    player: ClassVar[type[Agent]]
+    """What plays its policies: a class that is made with the parameters `rules`, `card` and
+    `weights`, and options. `AGENTS` says it of ours."""
+    unit: ClassVar[str] = "steps"
     """Name of its steps, in the plural."""
-    run_steps: ClassVar[str]
+    run_steps: ClassVar[str] = "1M"
     """Steps of a run by default."""
-    log_steps: ClassVar[int]
+    log_steps: ClassVar[int] = 10_000
     """Maximum number of steps between two rows of the log."""
     uses_workers: ClassVar[bool] = False
     """Whether its games are split over workers."""
-    smallest: ClassVar[dict[str, float]]
+    smallest: ClassVar[dict[str, float]] = {}
     """Hyperparameters of a run that only compiles, and learns next to nothing."""
     played_weights: ClassVar[dict[str, str]] = {"": ""}
     """Prefixes of the names of the weights that a player needs, and what replaces them."""
@@ -73,6 +84,11 @@ class Learner(abc.ABC):
     """Fields of a rule set that a warm start from another one leaves as they are."""
 
     module: torch.nn.Module
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if "name" not in vars(cls):
+            cls.name = f"{cls.__module__}:{cls.__qualname__}"
 
     def __init__(
         self, rules: Rules, settings: Any, seed: int, pool: GamePool | None = None
@@ -86,16 +102,20 @@ class Learner(abc.ABC):
 
     @classmethod
     def read_settings(cls, overrides: Iterable[str] = ()) -> Any:
-        """Its hyperparameters: those in `NAME.yaml` beside its module, and overrides.
+        """Its hyperparameters: the values of its schema, or those in the YAML file of the learner
+        of ours that it is or is derived from; and overrides.
 
         Args:
-            overrides: strings such as "gamma=0.99", which override the file.
+            overrides: strings such as "gamma=0.99", which replace them.
 
         Raises:
             ValueError: for an unknown key, naming the nearest one, or a value of a wrong type.
         """
-        file = Path(inspect.getfile(cls)).with_name(f"{cls.name}.yaml")
-        values = _parse_yaml(file.read_text(encoding="utf-8"), str(file))
+        values: dict[str, Any] = {}
+        for each in cls.__mro__:
+            if (name := vars(each).get("name")) in AGENTS:
+                file = Path(inspect.getfile(each)).with_name(f"{name}.yaml")
+                values = _parse_yaml(file.read_text(encoding="utf-8"), str(file))
         given = {}
         for text in overrides:
             key, equals, value = (part.strip() for part in text.partition("="))
@@ -128,7 +148,8 @@ class Learner(abc.ABC):
                 f"{start!r}: {nearest(name.registered, [cls.name])}"
             )
         folder = name.weights(rules)
-        assert folder  # as for all agents that learn
+        if folder is None:  # only ours have weights of the project
+            raise ValueError(f"the warm start of {cls.name} must be {cls.name}:FOLDER")
         card, weights = load_policy(folder, cls.name, rules, any_rules=True)
         # 2. Of rules whose observations mean the same.
         trained = get_rules(card.rules)
@@ -140,10 +161,11 @@ class Learner(abc.ABC):
                 )
         # 3. With the network of this run.
         make_player(rules, card, weights, {})  # its tensors fit its card
-        if card.layers != settings.layers:
+        here = getattr(settings, "layers", card.layers)
+        if card.layers != here:
             layers = ",".join(map(str, card.layers))
             raise ValueError(
-                f"the weights of {start!r} have other layers than {settings.layers}: add --set "
+                f"the weights of {start!r} have other layers than {here}: add --set "
                 f"layers=[{layers}]"
             )
         return weights
@@ -165,7 +187,7 @@ class Learner(abc.ABC):
     def describe(self) -> str:
         """Its size, for the first line that a run prints."""
         weights = sum(each.numel() for each in self.module.parameters())
-        return f"{self.settings.games:,} games, {weights:,} weights"
+        return f"{getattr(self.settings, 'games', 1):,} games, {weights:,} weights"
 
     @abc.abstractmethod
     def update(self, done: float) -> Update:
@@ -192,15 +214,19 @@ class Learner(abc.ABC):
     def _check_finite(self, done: float, loss: float = 0.0) -> None:
         weights = [*self.module.state_dict().values(), *self.average.weights.values()]
         if not np.isfinite(loss) or not all(bool(each.isfinite().all()) for each in weights):
+            rate = getattr(self.settings, "rate", None)
+            at = f" at a learning rate of {rate(done):.2g}" if rate else ""
             raise RuntimeError(
-                f"loss and weights must be finite, but are not after {self.steps:,} {self.unit} at "
-                f"a learning rate of {self.settings.rate(done):.2g}: choose a lower learning_rate "
-                "(--set) in a new run (--out)"
+                f"loss and weights must be finite, but are not after {self.steps:,} {self.unit}{at}"
+                ": choose a lower learning_rate (--set) in a new run (--out)"
             )
 
     @abc.abstractmethod
     def card_fields(self) -> dict[str, Any]:
-        """The fields of a policy's card that say what the network reads and decides."""
+        """The fields of a policy's card that say what the network reads and decides.
+
+        At least "observation" and "mask"; "layers" are those of the settings, if they have some.
+        """
 
     def policy(self, training: dict[str, Any]) -> tuple[PolicyCard, Arrays]:
         """Card and weights of the policy learned so far, the mean of the weights.
@@ -208,12 +234,10 @@ class Learner(abc.ABC):
         Args:
             training: the origin of the policy, for the card.
         """
+        fields: dict[str, Any] = {"layers": getattr(self.settings, "layers", [])}
+        fields |= self.card_fields()
         card = PolicyCard(
-            agent=self.name,
-            rules=rules_fields(self.rules),
-            layers=self.settings.layers,
-            training=training,
-            **self.card_fields(),
+            agent=self.name, rules=rules_fields(self.rules), training=training, **fields
         )
         weights = self.average.weights or self.module.state_dict()
         return card, arrays_of(weights, self.played_weights)
@@ -259,15 +283,35 @@ def get_learner(agent: str) -> type[Learner]:
     """The learner of an agent. Unknown agents are refused before torch is imported.
 
     Args:
-        agent: its registered name.
+        agent: its name in `AGENTS`, or the place of a learner of another package,
+            "my_module:MyLearner".
 
     Raises:
-        ValueError: for another agent, with the nearest.
+        ValueError: for another agent, with the nearest; for a class that is no learner, or one
+            without a schema or player.
+        RuntimeError: for an error in the module of another package, which is its cause.
     """
     learning = [name for name, entry in AGENTS.items() if entry.learner]
-    if agent not in learning:
+    if agent in learning:
+        found: type[Learner] = load_ours(AGENTS[agent].learner)
+        return found
+    if ":" not in agent:
         raise ValueError(f"no learning agent {agent!r}: {nearest(agent, learning)}")
-    found: type[Learner] = load_ours(AGENTS[agent].learner)
+    found = load(agent)
+    if not (isinstance(found, type) and issubclass(found, Learner)):
+        raise ValueError(
+            f"{agent!r} is no learner: derive it from four_seasons_env.agents.training.Learner"
+        )
+    if not dataclasses.is_dataclass(getattr(found, "schema", None)):
+        raise ValueError(
+            f"schema of learner {agent!r} must be the dataclass of its hyperparameters"
+        )
+    player = getattr(found, "player", None)
+    if player is None or not {"card", "weights"} <= player.parameters().keys():
+        raise ValueError(
+            f"player of learner {agent!r} must be a class of agents with parameters `card` and "
+            "`weights`"
+        )
     return found
 
 

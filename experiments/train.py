@@ -12,15 +12,16 @@ learns the same as in an uninterrupted run; other agents start new games.
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 import pandas as pd
+import tyro
 from numpy.typing import NDArray
 
 from four_seasons_env import __version__
 from four_seasons_env.agents import training
-from four_seasons_env.agents.names import make_player
+from four_seasons_env.agents.names import AGENTS, make_player
 from four_seasons_env.agents.policy_files import BEST, FILES, PolicyCard, write_policy
 from four_seasons_env.engine.deals import TRAIN_FROM, VALIDATION
 from four_seasons_env.experiments import folders
@@ -36,6 +37,11 @@ Weights = dict[str, NDArray[np.float32]]
 CHECKPOINT_SECONDS = 60.0
 """Seconds of learning between two checkpoints."""
 
+_TO_TRAIN = (
+    f"Agent to train: {', '.join(name for name, entry in AGENTS.items() if entry.learner)}; or a "
+    "learner of your own, my_module:MyLearner."
+)
+
 
 @dataclass
 class Train(Run):
@@ -43,16 +49,16 @@ class Train(Run):
 
     out: Path
     """Folder of the run, new or empty unless the run is resumed."""
-    agent: str = "maskable_ppo"
-    """Agent to train: maskable_ppo, next_deal_ppo or planner."""
+    agent: Annotated[str, tyro.conf.arg(help=_TO_TRAIN)] = "maskable_ppo"
+    """Agent to train."""
     rules: str = "four-seasons"
     """Rule set to learn, by name; a changed one in quotes, as in 'czarina(piles=4)'."""
     seed: int = 0
     """Training seed, for deals, network and exploration."""
     steps: str | None = None
     """Maximum number of steps, such as 500k or 20M.
-    Without a limit of any kind: 20M, or 300k games of the planner.
-    A step is a move (maskable_ppo), a decision (next_deal_ppo) or a game (planner)."""
+    A step is a move, a decision or a game: what the agent learns from, and the run prints.
+    Without a limit of any kind, the number that the agent names."""
     minutes: float | None = None
     """Maximum minutes of learning; validations do not count."""
     core_minutes: float | None = None
@@ -61,7 +67,7 @@ class Train(Run):
     """Hyperparameters as KEY=VALUE, in place of those in the agent's YAML file."""
     warm_start: str | None = None
     """Weights to start from: the agent's own name, or NAME:FOLDER, such as that of a run.
-    The rule set may be another; PPO agents need the same number of ranks and piles.
+    The rule set may be another; most agents need the same number of ranks and piles.
     Optimiser and learning rate start anew."""
     validations: int = 10
     """Number of validations during the run; the best policy is saved."""
@@ -70,7 +76,8 @@ class Train(Run):
     resume: bool = False
     """Resume the run in --out with the flags it was started with; workers may differ."""
     workers: Workers = field(default_factory=Workers)
-    """Workers that play the planner's games. They do not affect what is learned."""
+    """Workers that play the games of agents whose games are split over them, such as the planner.
+    They do not affect what is learned."""
 
 
 @own_generators()
@@ -153,7 +160,7 @@ def learn(
 ) -> folders.Done:
     """The loop of a training: update; log, validate and save if due; until a limit is reached."""
     log_every = max(min(learner.log_steps, limits.steps / 50), 1)  # a short run has fifty rows, too
-    recent = max(RECENT, 4 * learner.settings.games)
+    recent = max(RECENT, 4 * getattr(learner.settings, "games", 1))
     saved, done = progress.seconds, limits.share(learner.steps, progress)
     assert isinstance(learner.pool, Pool)  # the time of its workers counts
 
@@ -264,7 +271,8 @@ def _load(
     kind: type[training.Learner], rules: Rules, settings: Any, pool: training.GamePool
 ) -> None:
     """Compile, or load, what learning and validations need: this does not count as learning."""
-    small = replace(settings, **{"games": pool.size} | kind.smallest)
+    games = {"games": pool.size} if hasattr(settings, "games") else {}
+    small = replace(settings, **games | kind.smallest)
     learner = kind(rules, small, 0, pool)
     learner.update(0.0)
     _play_policy(learner, *learner.policy({}), range(TRAIN_FROM, TRAIN_FROM + pool.size))
@@ -345,8 +353,7 @@ def _read_settings(
     """The hyperparameters of a run, after the checks that depend on the algorithm."""
     if not kind.uses_workers and run.workers not in (Workers(), Workers(n_jobs=1)):
         raise ValueError(
-            f"{run.agent} learns in one process: --n-jobs, --backend and --cluster "
-            "are for the planner"
+            f"{run.agent} learns in one process: leave out --n-jobs, --backend and --cluster"
         )
     run.workers.check()
     # A resumed run keeps the values that its YAML file had at its start.

@@ -14,24 +14,21 @@ import abc
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-import numpy as np
 from msgspec import Meta
 from sb3_contrib import MaskablePPO
-from stable_baselines3.common.logger import Logger
 from stable_baselines3.common.utils import ConstantSchedule
 
 from four_seasons_env.adapters.sb3 import FourSeasonsNextDealVecEnv, FourSeasonsVecEnv
 from four_seasons_env.agents.learned.candidate_policy import CandidatePolicy, TableEncoder
 from four_seasons_env.agents.learned.move_policy import MovePolicy
 from four_seasons_env.agents.learned.next_deal_agent import SOLVER
+from four_seasons_env.agents.learned.sb3_learner import Sb3Learner
 from four_seasons_env.agents.network.evaluation import widths_of
 from four_seasons_env.agents.network.rows import move_widths_of
-from four_seasons_env.agents.training import GamePool, Learner, Update
 from four_seasons_env.engine.masks import MASKS
 from four_seasons_env.next_deal.stepping import ENDINGS
 from four_seasons_env.positions.enumeration import ORDERS
 from four_seasons_env.rewards import REWARDS
-from four_seasons_env.rules import Rules
 from four_seasons_env.schemas import Amount, Positive, Share, one_of
 
 
@@ -98,11 +95,9 @@ class NextDealPpoSettings(PpoSettings):
         widths_of(self.layers)
 
 
-class Ppo(Learner):
-    """A model of Stable-Baselines3. It trains on the CPU: use more cores for more seeds."""
+class Ppo(Sb3Learner):
+    """sb3-contrib's MaskablePPO."""
 
-    run_steps = "20M"
-    log_steps = 32_768
     smallest = {
         "games": 2,
         "n_steps": 64,
@@ -110,31 +105,28 @@ class Ppo(Learner):
         "max_moves": 50,  # games end
         "learning_rate": 1e-9,
     }
-    sizes = ("ranks", "piles")  # the observations of other sizes mean something else
 
-    def __init__(
-        self, rules: Rules, settings: PpoSettings, seed: int, pool: GamePool | None = None
-    ) -> None:
-        super().__init__(rules, settings, seed, pool)
+    def new_model(self) -> Any:
+        """See `Sb3Learner.new_model`."""
         env, policy, policy_arguments = self._env_and_policy()
         # The hyperparameters that MaskablePPO takes under the same names.
         named = self._chosen(
             *("n_steps", "batch_size", "n_epochs", "gamma", "gae_lambda", "clip_range"),
             *("ent_coef", "vf_coef", "max_grad_norm"),
         )
-        self.model: Any = MaskablePPO(
+        model = MaskablePPO(
             policy,
             env,
-            learning_rate=settings.learning_rate,
+            learning_rate=self.settings.learning_rate,
             **named,
             policy_kwargs=policy_arguments,
             device="cpu",
             seed=self.seed,
         )
-        self.module = self.model.policy
-        self.model.set_logger(Logger(None, []))
         # The games of published runs.
-        env.seed(range(self.seed * settings.games, (self.seed + 1) * settings.games))
+        games = self.settings.games
+        env.seed(range(self.seed * games, (self.seed + 1) * games))
+        return model
 
     @abc.abstractmethod
     def _env_and_policy(self) -> tuple[FourSeasonsVecEnv, type[Any], dict[str, Any]]:
@@ -148,39 +140,9 @@ class Ppo(Learner):
         """Hyperparameters by name."""
         return {name: getattr(self.settings, name) for name in names}
 
-    def update(self, done: float) -> Update:
-        """One rollout, and what is learned from it."""
-        # 1. The learning rate, by the run's limits of steps and time.
-        # Stable-Baselines3's own schedules follow the steps, this rate also a limit of time.
+    def schedule(self, done: float) -> None:
+        """The learning rate, by the run's limits of steps and time."""
         self.model.lr_schedule = ConstantSchedule(self.settings.rate(done))
-        ended: list[dict[str, Any]] = []
-
-        def note_ends(step: dict[str, Any], _: Any) -> bool:
-            ended.extend(step["infos"][i] for i in np.flatnonzero(step["dones"]))
-            return True
-
-        # 2. Stable-Baselines3 plays `n_steps` in each game, and learns for `n_epochs`.
-        self.model.learn(1, note_ends, log_interval=None, reset_num_timesteps=False)
-        # 3. The mean of weights, and what is logged.
-        self.steps = self.model.num_timesteps
-        self.average.update(self.module, self.steps)
-        return Update(
-            [bool(info["is_success"]) for info in ended],
-            [int(info["cards_up"]) for info in ended],
-            dict(self.model.logger.name_to_value),
-        )
-
-    def state(self) -> dict[str, Any]:
-        """See `Learner.state`; without the games that are being played."""
-        return {"parameters": self.model.get_parameters()}
-
-    def restore(self, state: dict[str, Any]) -> None:
-        """See `Learner.restore`; the next update starts new episodes."""
-        self.model.num_timesteps = self.steps
-        self.model.set_parameters(state["parameters"], device="cpu")
-        # By the seed of the run alone, the first deals would be learned from again.
-        seed = np.random.SeedSequence([self.seed, self.steps]).generate_state(1)[0]
-        self.model.set_random_seed(int(seed))
 
 
 class MoveLevelPpo(Ppo):
@@ -206,10 +168,10 @@ class MoveLevelPpo(Ppo):
         """See `Learner.card_fields`."""
         return {"observation": "places", "mask": self.settings.mask}
 
-    def update(self, done: float) -> Update:
-        """See `Learner.update`; the weight of the entropy falls, too."""
+    def schedule(self, done: float) -> None:
+        """The learning rate, and the weight of the entropy, which falls, too."""
+        super().schedule(done)
         self.model.ent_coef = self.settings.ent_coef * max(1 - done, 0.1)
-        return super().update(done)
 
 
 class NextDealPpo(Ppo):

@@ -4,6 +4,7 @@ The policies are made without torch.
 """
 
 import random
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -11,6 +12,7 @@ from four_seasons_env.agents import Agent, policy
 from four_seasons_env.agents.network.evaluation import Network, network_of
 from four_seasons_env.agents.network.rows import MOVE_ROWS, ROWS, kinds_of
 from four_seasons_env.agents.policy_files import PolicyCard, rules_fields
+from four_seasons_env.agents.training import Learner
 from four_seasons_env.engine import kernel
 from four_seasons_env.positions.features import TABLES
 from four_seasons_env.rules import Rules
@@ -135,6 +137,27 @@ class OddMask(First):
 
 class Lettered(First):
     train_seed = "a"
+
+
+class NoPlayer(Learner):
+    """A learner whose policies nothing plays."""
+
+    @dataclass
+    class schema:
+        games: int = 1
+
+
+class Loaded(First):
+    """Plays a policy."""
+
+    def __init__(self, rules, card, weights):
+        pass
+
+
+class NoSchema(Learner):
+    """A learner without hyperparameters."""
+
+    player = Loaded
 
 
 class Floats(First):

@@ -80,6 +80,10 @@ def settings(*flags: str, name: str = "maskable_ppo") -> Call:
     return lambda _: get_learner(name).read_settings(flags)
 
 
+def learner(name: str) -> Call:
+    return lambda _: get_learner(name)
+
+
 def saved(folder: Path, name: str = "maskable_ppo", rules: str = "four-seasons") -> Path:
     """The folder of a policy."""
     if name == "maskable_ppo":
@@ -205,6 +209,14 @@ POLICIES = [
     (answers(lambda *_: ([0], None)), AnswerError, r"\(1,\), not a tuple of unequal parts"),
     (answers(lambda *_: [99], "FourSeasonsNextDeal-v0"), AnswerError, "action 99 is not offered"),
 ]
+LEARNERS = [
+    (learner("planer"), ValueError, "no learning agent 'planer': did you mean 'planner'"),
+    (learner("heuristic"), ValueError, "no learning agent 'heuristic'"),
+    (learner(f"{HERE}:First"), ValueError, "is no learner: derive it from .*training.Learner"),
+    (learner(f"{HERE}:NoPlayer"), ValueError, "player of learner .* must be a class of agents"),
+    (learner(f"{HERE}:NoSchema"), ValueError, "schema of learner .* must be the dataclass"),
+    (agent(f"{HERE}:NoSchema"), ValueError, f"needs weights: name them, as {HERE}:NoSchema:FOLDER"),
+]
 HYPERPARAMETERS = [
     (settings("learning_rat=1"), ValueError, "'learning_rat' of maskable_ppo: did you mean 'lear"),
     (settings("layers=[8, 0]"), ValueError, r"layers is .*: Expected `int` >= 1 - at `\$\[1\]`"),
@@ -253,7 +265,7 @@ MODELS = [  # slow: they compile environments
 @pytest.mark.parametrize(
     ("call", "error", "says"),
     [
-        *(*NAMES, *OPTIONS, *PLAYERS, *POLICIES, *HYPERPARAMETERS, *FILES, *ARRAYS),
+        *(*NAMES, *OPTIONS, *PLAYERS, *POLICIES, *LEARNERS, *HYPERPARAMETERS, *FILES, *ARRAYS),
         *(pytest.param(*row, marks=pytest.mark.slow) for row in MODELS),
     ],
 )

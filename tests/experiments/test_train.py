@@ -22,7 +22,7 @@ from four_seasons_env.agents.training import get_learner
 from four_seasons_env.engine.deals import TRAIN_FROM
 from four_seasons_env.experiments.compare import Compare, compare
 from four_seasons_env.experiments.comparison import read_results
-from four_seasons_env.experiments.folders import RUN, STEPS, last_checkpoint, read_log
+from four_seasons_env.experiments.folders import RUN, STEPS, last_checkpoint, read_log, read_state
 from four_seasons_env.experiments.monitor import Progress
 from four_seasons_env.experiments.report import Report, report
 from four_seasons_env.experiments.train import Train, train, validate
@@ -262,3 +262,24 @@ def test_the_report_shows_what_was_trained(tmp_path: Path) -> None:
         assert f"<td>{100 * best['won']:.2f}</td>" in text[places[-1] :]
     assert text.count("data:image/png") == 2 + 1
     assert "http" not in text, "self-contained"
+
+
+def test_a_learner_of_ones_own(tmp_path: Path, monkeypatch) -> None:
+    """That of the page: trained, resumed from its checkpoint, and its policy compared."""
+    monkeypatch.syspath_prepend(ROOT / "docs" / "how-to")
+    name, smaller = "masked_dqn:MaskedDqn", ["games=4", "layers=[8, 8]"]
+    out = tmp_path / "run"
+    train(run(out, agent=name, steps="9k", set=smaller, validations=2))
+    assert json.loads((out / RUN).read_text())["hyperparameters"]["layers"] == [8, 8]
+    assert read_log(out)["validation/win_rate"].count() == 2
+    results = compare(Compare(tmp_path / "x", [f"dqn={name}:{out}"], deals="12000-12004"))
+    assert set(results["agent"]) == {"dqn"} and (results["moves"] > 0).all()
+
+    kind = get_learner(name)
+    learner, resumed = (kind(RULES["four-seasons"], kind.read_settings(smaller), 0) for _ in "ab")
+    checkpoint = last_checkpoint(out)
+    assert checkpoint
+    for each in (learner, resumed):
+        each.load(read_state(checkpoint))
+    assert learner.steps == resumed.steps > 0
+    assert learner.update(0.5).records
