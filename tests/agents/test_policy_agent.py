@@ -83,7 +83,7 @@ def test_a_policy_may_play_both_ways(player: str, tmp_path: Path) -> None:
     name, rules = f"{HERE}:{player}", RULES["czarina"]
     results = compared(tmp_path / "out", f"mine={name}").set_index("play")
     by_play = [results.loc[play, "moves"].tolist() for play in PLAYS]
-    agents = make_agent(name), make_agent(name, deterministic=False)
+    agents = make_agent(name, rules), make_agent(name, rules, deterministic=False)
     by_agent = [play_deals(each, rules, [10_000])["moves"].item() for each in agents]
     by_game = [play_game(name, rules, 10_000, play).moves for play in PLAYS]
     for first, second in (by_play, by_agent, by_game):
