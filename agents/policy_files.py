@@ -13,6 +13,7 @@ import hashlib
 import json
 import shlex
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any
@@ -107,10 +108,22 @@ def write_policy(folder: Path, card: PolicyCard, weights: Mapping[str, NDArray[A
     data = save_tensors({name: np.ascontiguousarray(each) for name, each in weights.items()})
     card = dataclasses.replace(card, sha256=hashlib.sha256(data).hexdigest())
     text = json.dumps(dataclasses.asdict(card), indent=2) + "\n"
+    _finish(folder)
     write_atomically(folder / _NEXT_CARD, text.encode())
     write_atomically(folder / WEIGHTS_FILE, data)
     with naming(folder / CARD_FILE):
         (folder / _NEXT_CARD).replace(folder / CARD_FILE)
+
+
+def _finish(folder: Path) -> None:
+    """Let the card of the weights take its place, if a writer was interrupted before that."""
+    weights, following = folder / WEIGHTS_FILE, folder / _NEXT_CARD
+    if weights.is_file() and following.is_file():
+        digest = hashlib.sha256(weights.read_bytes()).hexdigest()
+        with suppress(PolicyFileError):  # else it is written over
+            described = _read_card(following)
+            if described and described.sha256 == digest:
+                following.replace(folder / CARD_FILE)
 
 
 def load_policy(

@@ -285,6 +285,8 @@ LAST, CHECKPOINTS = "last", "checkpoints"
 STATE, MONITOR, SUMS = "state.pt", "monitor.json", "SHA256SUMS"
 """Files of a checkpoint: the state of the learner, the progress of the run, and the digests of both
 in the form that `sha256sum --check` reads."""
+_NEXT = ".next"
+"""Folder of a checkpoint that is being written."""
 STEPS = "time/total_timesteps"
 """Column of the learning curve: moves, decisions or games so far."""
 CORE_SECONDS, WIN_RATE = "time/core_seconds", "validation/win_rate"
@@ -360,16 +362,18 @@ def write_checkpoint(run: Path, state: bytes, monitor: bytes) -> None:
     # Numbers rise, so the last that is complete is the newest, whatever a kill has left.
     before, files = _checkpoints(run), {STATE: state, MONITOR: monitor}
     number = int(before[-1].name) + 1 if before else 1
-    folder = run / CHECKPOINTS / f"{number:06d}"
-    folder.mkdir(parents=True)
+    folder = run / CHECKPOINTS / _NEXT  # of an interrupted writer, too: its files are written over
+    refuse_links(run, [folder / name for name in (*files, SUMS)])
+    folder.mkdir(parents=True, exist_ok=True)
     for name, data in files.items():
         with naming(folder / name):
             (folder / name).write_bytes(data)
-    # The digests come last, because they mark the checkpoint as complete.
     sums = "".join(_sum_of(name, data) for name, data in files.items())
     write_atomically(folder / SUMS, sums.encode())
+    folder.rename(folder.with_name(f"{number:06d}"))
     for each in before:
-        if each.is_dir() and not each.is_symlink():
+        # What has no digests is not known to be ours.
+        if (each / SUMS).is_file() and not each.is_symlink():
             _delete_checkpoint(each)
 
 
@@ -420,5 +424,5 @@ def _sum_of(name: str, data: bytes) -> str:
 
 def _checkpoints(run: Path) -> list[Path]:
     """The checkpoints of a run, the oldest first; several, complete or not, only after a kill."""
-    found = [each for each in (run / CHECKPOINTS).glob("*") if re.fullmatch("[0-9]{6,}", each.name)]
+    found = [each for each in (run / CHECKPOINTS).glob("*") if re.fullmatch("[0-9]{6}", each.name)]
     return sorted(found, key=lambda each: int(each.name))

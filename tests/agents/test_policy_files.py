@@ -70,6 +70,23 @@ def test_a_link_in_a_policy_is_refused(name: str, tmp_path: Path) -> None:
     assert (tmp_path / "blob").read_text() == "mine"
 
 
+def test_two_interrupted_replacements_keep_a_whole_policy(tmp_path: Path, monkeypatch) -> None:
+    """Both after the weights, which then have no card of their name."""
+    save(tmp_path, 1)
+    for seed, renamed in ((2, 2), (3, 2)):
+        rename, left = Path.replace, iter([True] * renamed)
+
+        def replace(path: Path, target: Path, rename=rename, left=left) -> Path:
+            if not next(left, False):
+                raise KeyboardInterrupt
+            return rename(path, target)
+
+        with monkeypatch.context() as patched, suppress(KeyboardInterrupt):
+            patched.setattr(Path, "replace", replace)
+            save(tmp_path, seed)
+    assert seed_of(tmp_path) == 2
+
+
 @pytest.mark.parametrize(
     ("before", "renamed", "after"),
     [(None, 0, None), (None, 1, None), (None, 2, 2), (1, 0, 1), (1, 1, 1), (1, 2, 2), (1, 3, 2)],

@@ -3,6 +3,7 @@
 import errno
 import os
 import shlex
+import shutil
 import subprocess
 import sys
 from dataclasses import asdict
@@ -58,15 +59,15 @@ def test_no_flipped_bit_is_accepted(name: str, tmp_path: Path) -> None:
 
 
 def test_an_interrupted_checkpoint_does_not_count(tmp_path: Path) -> None:
-    """After a kill; the next one deletes it. Lost digests are named."""
+    """After a kill; the next one takes its place. Lost digests are named."""
     first = written(tmp_path, b"one")
-    second = first.with_name("000002")
-    for name in (STATE, MONITOR):
-        second.mkdir(exist_ok=True)
-        (second / name).write_bytes(b"half")
+    half = first.with_name(".next")
+    for name in (STATE, MONITOR, SUMS):
+        half.mkdir(exist_ok=True)
+        (half / name).write_bytes(b"half")
         assert last_checkpoint(tmp_path) == first
     third = written(tmp_path, b"three")
-    assert [each.name for each in third.parent.iterdir()] == [third.name] == ["000003"]
+    assert [each.name for each in third.parent.iterdir()] == [third.name] == ["000002"]
     (third / SUMS).unlink()
     with pytest.raises(FileNotFoundError, match=SUMS):
         read_state(last_checkpoint(tmp_path) or tmp_path)
@@ -80,11 +81,17 @@ def test_other_files_among_checkpoints_stay(tmp_path: Path) -> None:
     (tmp_path / "other").mkdir()
     for name in (STATE, MONITOR, SUMS):
         (tmp_path / "other" / name).write_text("mine")
-    (first.parent / "2024").mkdir()
+    for copy in ("2024", "20241128"):
+        shutil.copytree(first, first.parent / copy)
+    (first.parent / "000002").mkdir()
+    (first.parent / "000002" / STATE).write_text("mine")
     kept = contents(tmp_path / "other")
     last = written(tmp_path / "run", b"two")
     assert last.name == "000008" and read_state(last) == b"two"
-    assert {each.name for each in first.parent.iterdir()} == {"000001", "000007", "2024", last.name}
+    stay = {"000001", "000002", "000007", "2024", "20241128"}
+    assert {each.name for each in first.parent.iterdir()} == {*stay, last.name}
+    assert read_state(first.parent / "20241128") == b"one"
+    assert (first.parent / "000002" / STATE).read_text() == "mine"
     assert [each.name for each in first.iterdir()] == ["notes.txt"]
     assert contents(tmp_path / "other") == kept
 
