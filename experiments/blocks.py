@@ -187,7 +187,14 @@ class PlayerBlock(Block):
         return read_games(self.part)
 
     def is_done(self, stored: pd.DataFrame) -> bool:
-        """Whether results, games and luck of the block are complete."""
+        """Whether results, games and luck of the block are complete, and the player's own."""
+        player, cards = self.player, get_rules(self.rules).cards
+        of_player = stored[["agent", "play", "rules"]].eq([player.agent, player.play, self.rules])
+        seeds = stored["train_seed"].astype(object)
+        same_seed = seeds.isna() if player.train_seed is None else seeds.eq(player.train_seed)
+        is_sound = stored["won"].eq(stored["cards_up"].eq(cards))
+        if not (of_player.all(axis=None) and same_seed.all() and is_sound.all()):
+            return False
         # Luck is measured from the moves of a game, which only the process that plays it has.
         has_luck = "luck" in stored or not self.luck
         return has_luck and (self.games.is_file() or not self.record) and super().is_done(stored)

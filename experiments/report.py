@@ -228,7 +228,9 @@ def _read_other(path: Path, label: str) -> pd.DataFrame:
     table = table[["steps", "win_rate"]].dropna().astype(float).sort_values("steps", kind="stable")
     if table.empty:
         raise ValueError(f"{path} must have a row with steps and a win_rate")
-    return table.assign(name=label or str(path), run=str(path), spent=table["steps"])
+    return table.assign(
+        name=label or folders.portable(str(path)), run=str(path), spent=table["steps"]
+    )
 
 
 def _is_curve(path: Path) -> bool:

@@ -249,7 +249,17 @@ def doubled(path: Path) -> None:
     path.write_text("".join([header, *rows, *rows]))
 
 
-@pytest.mark.parametrize("damage", [cut, empty, doubled, Path.unlink])
+def all_won(path: Path) -> None:
+    """With as few cards up as before."""
+    pd.read_csv(path).assign(won=True).to_csv(path, index=False)
+
+
+def of_another(path: Path) -> None:
+    """The games of another player."""
+    pd.read_csv(path).assign(agent="planner").to_csv(path, index=False)
+
+
+@pytest.mark.parametrize("damage", [cut, empty, doubled, all_won, of_another, Path.unlink])
 def test_damaged_part_is_played_again(copied: Compare, damage: Callable[[Path], None]) -> None:
     before = read_results(copied.out)
     part, kept = sorted(copied.out.glob("parts/*/*/*.csv"))
