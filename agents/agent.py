@@ -139,17 +139,28 @@ def check_agent(agent: Agent | type[Agent], name: str) -> None:
     """
     from four_seasons_env.engine.masks import MASKS  # compiled code, which takes time to load
 
-    plays: Any = agent.plays
-    if not isinstance(plays, tuple) or not plays:
-        written = f'("{plays}",)' if plays in PLAYS else f"a tuple of {' and '.join(PLAYS)}"
-        raise TypeError(f"plays of agent {name} must be {written}, not {plays!r}")
-    for play in plays:
-        check_choice(f"play of agent {name}", play, PLAYS)
+    check_plays(agent.plays, name)
     check_choice(f"mask of agent {name}", agent.mask, MASKS)
     for attribute in ("kind", "observation"):
         text = getattr(agent, attribute)
         if not isinstance(text, str):
             raise TypeError(f"{attribute} of agent {name} must be a text, not {text!r}")
+
+
+def check_plays(plays: Any, name: str) -> None:
+    """Check how an agent says that it plays.
+
+    Raises:
+        TypeError: for what is no tuple.
+        ValueError: for an unknown way, naming the nearest; for none, or one twice.
+    """
+    if not isinstance(plays, tuple):
+        written = f'("{plays}",)' if plays in PLAYS else f"a tuple of {' and '.join(PLAYS)}"
+        raise TypeError(f"plays of agent {name} must be {written}, not {plays!r}")
+    for play in plays:
+        check_choice(f"play of agent {name}", play, PLAYS)
+    if not plays or len({*plays}) < len(plays):
+        raise ValueError(f"plays of agent {name} must be one or both of {PLAYS}, not {plays}")
 
 
 def as_actions(answer: Any, count: int, name: str) -> Actions:

@@ -28,6 +28,7 @@ from four_seasons_env.agents.agent import (
     Rng,
     annotated,
     as_actions,
+    check_plays,
     takes_three,
 )
 from four_seasons_env.agents.search.next_deal import NextDealPlayer
@@ -98,6 +99,7 @@ def policy(
         raise ValueError("policy takes no rules: choose those to play with `compare --rules`")
     for name in arguments:
         check_choice("argument", name, tuple(known))
+    check_plays(plays, "made by policy(...)")
     base = NextDealPolicyAgent if env == NEXT_DEAL else PolicyAgent
     fields: dict[str, Any] = {"plays": plays, "arguments": arguments}
     if block is not None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import inspect
+import operator
 from collections.abc import Collection
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
@@ -125,7 +126,9 @@ Kind = TypeVar("Kind", bound=type)
 def fixed_arguments(kind: Kind, but: Collection[str] = ()) -> Kind:
     """Decorate an environment's class: to set an argument of its constructor raises AttributeError.
 
-    It would have no effect, or half of one. An argument can be read if the class has a property.
+    It would have no effect, or half of one. What can be read are the settings of the games, and
+    what the class has a property for. (Where nothing can be read, Gymnasium's `set_wrapper_attr`
+    sets the attribute of a wrapper instead.)
 
     Args:
         kind: the class.
@@ -134,7 +137,9 @@ def fixed_arguments(kind: Kind, but: Collection[str] = ()) -> Kind:
     for name in inspect.signature(kind).parameters.keys() - set(but):
         found = getattr(kind, name, None)
         if not callable(found):
-            read = found.fget if isinstance(found, property) else None
+            read: Any = found.fget if isinstance(found, property) else None
+            if read is None and name != "deals":  # `set_deals` may have replaced those
+                read = operator.attrgetter(f"_batch.settings.{name}")
             setattr(kind, name, property(read, functools.partial(refuse_setting, name)))
     return kind
 

@@ -20,6 +20,8 @@ MAX_MOVES = 500
 """Maximum number of moves of a game by default.
 
 All solutions of the stored census but one take fewer."""
+MOST_MOVES = 1_000_000
+"""Largest limit of moves of a playout, which takes less than a second then; nothing can stop it."""
 
 
 class IllegalMove(ValueError):

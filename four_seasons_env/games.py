@@ -13,7 +13,7 @@ from four_seasons_env.engine import kernel
 from four_seasons_env.engine.deals import TRAIN_FROM, read_deals
 from four_seasons_env.engine.moves import all_moves
 from four_seasons_env.engine.validation import check_games, unchecked
-from four_seasons_env.game import MAX_MOVES, Game, IllegalMove, check_game, legal_masks
+from four_seasons_env.game import MAX_MOVES, MOST_MOVES, Game, IllegalMove, check_game, legal_masks
 from four_seasons_env.observations import OBSERVATIONS, observations_of_own
 from four_seasons_env.rules import Rules, get_rules
 
@@ -216,7 +216,8 @@ class Games:
                 GAME array to its end, in place: `make_agent("heuristic", rules)`, greedy or random.
                 The positions that a class of your own leaves are checked.
             rng: for players that draw their moves.
-            max_moves: maximum number of moves of a game, including moves already played.
+            max_moves: maximum number of moves of a game, including moves already played; a million
+                at most, because nothing stops a playout before it.
 
         Raises:
             TypeError: for a player that cannot play in compiled code.
@@ -225,7 +226,7 @@ class Games:
                 game has moved.
         """
         check_type("rng", rng, np.random.Generator)
-        check_positive("max_moves", max_moves)
+        check_positive("max_moves", max_moves, MOST_MOVES)
         play_out = getattr(player, "play_out", None)
         if play_out is None:
             raise TypeError(

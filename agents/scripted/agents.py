@@ -20,6 +20,7 @@ from four_seasons_env.engine.jit import by_type, inlined, is_a, jit
 from four_seasons_env.engine.kernel import compile_rules, legal, new_masks, play
 from four_seasons_env.engine.moves import WASTE
 from four_seasons_env.engine.validation import checked, checked_in_place
+from four_seasons_env.game import MOST_MOVES
 from four_seasons_env.rules import Rules
 
 _MOST_IDLE = 30
@@ -131,7 +132,7 @@ class ScriptedAgent(Agent):
     @checked_in_place
     def play_out(self, games: Positions, max_moves: int, rng: Rng) -> None:
         """Play each game to its end, in place; see `four_seasons_env.games.Games.play_out`."""
-        most, player = check_positive("max_moves", max_moves), self._player_with(rng)
+        most, player = check_positive("max_moves", max_moves, MOST_MOVES), self._player_with(rng)
         _play_out(games, self._rule, most, self._words, self._mask, player)
 
     def _player_with(self, rng: Rng) -> Any:

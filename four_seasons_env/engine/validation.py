@@ -141,7 +141,7 @@ def checked(method: Method) -> Method:
 
     @functools.wraps(method)
     def from_outside(self: Any, games: Any, masks: Any, *others: Any, **named: Any) -> Any:
-        own = games.copy() if isinstance(games, np.ndarray) else games
+        own = np.array(games) if isinstance(games, np.ndarray) else games  # of no subclass
         check_games(own, self.rules)
         return method(self, own, check_masks(masks, own, self.rules), *others, **named)
 

@@ -188,6 +188,8 @@ PLAYERS = [
     (written(kind=None), TypeError, "kind of agent Mine must be a text, not None"),
     (written(block=0), ValueError, "block of agent Mine must be a positive integer, not 0"),
     (written(plays=("stochastc",)), ValueError, "'stochastc': did you mean 'stochastic'"),
+    (written(plays=("stochastic", "stochastic")), ValueError, "must be one or both of"),
+    (lambda _: policy("FourSeasons-v0", plays="stochastic"), TypeError, "must be .*stochastic.*,"),  # type: ignore[arg-type]
     (written(plays="stochastic"), TypeError, r"must be \(\"stochastic\",\), not 'stochastic'"),
     (players(f"{HERE}:Lettered"), ValueError, "train_seed of agent .* must be a whole .*, not 'a'"),
     (plays(f"{HERE}:Floats"), AnswerError, "Floats must .*, not float64"),
@@ -203,7 +205,11 @@ POLICIES = [
     (agent(f"{HERE}:plain"), ValueError, "say for which environment it chooses, with @policy"),
     (lambda _: policy("FourSeasons-v0", plays=(), observtion=""), ValueError, "mean 'observation'"),
     (lambda _: policy("FourSeasons-v0", plays=(), rules="czarina"), ValueError, "compare --rules"),
-    (lambda _: policy("FourSeasons-v0", plays=(), block=0), ValueError, "block must be a positive"),
+    (
+        lambda _: policy("FourSeasons-v0", plays=("stochastic",), block=0),
+        ValueError,
+        "block must be a positive",
+    ),
     (answers(5), TypeError, r"must decorate a function f\(observations, masks, rng\), not 5"),
     (answers(lambda *_: [[1]]), AnswerError, r"integers of shape \(1,\), not int64 of"),
     (answers(lambda *_: ([0], None)), AnswerError, r"\(1,\), not a tuple of unequal parts"),
