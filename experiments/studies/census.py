@@ -19,10 +19,9 @@ import pandas as pd
 from four_seasons_env.engine.deals import RANKS, TRAIN_FROM, deals_in_words
 from four_seasons_env.experiments import blocks, folders
 from four_seasons_env.experiments.command_line import Run, command, rule_set_names
-from four_seasons_env.experiments.comparison import CENSUS, parse_range
+from four_seasons_env.experiments.comparison import parse_range
 from four_seasons_env.experiments.workers import Workers
 from four_seasons_env.game import Game
-from four_seasons_env.schemas import Amount
 from four_seasons_env.solver import solve
 
 BLOCK = 10
@@ -56,6 +55,11 @@ class CensusBlock(blocks.Block):
 
     def read(self) -> pd.DataFrame:
         """Read its answers."""
+        # Here, because a worker gets this class of a script with all names that it uses, and the
+        # types of columns cannot be pickled.
+        from four_seasons_env.experiments.comparison import CENSUS
+        from four_seasons_env.schemas import Amount
+
         return folders.read_table(self.part, CENSUS | {"allowed": Amount})
 
     def is_done(self, stored: pd.DataFrame) -> bool:
