@@ -202,12 +202,16 @@ class Learner(abc.ABC):
 
         Raises:
             RuntimeError: naming the step and the learning rate, if the loss or a weight is not.
+            TypeError: for a learner that returns anything but an `Update`.
         """
         try:
             update = self.update(done)
         except Exception:  # libraries refuse such weights, too, but do not say why they are so
             self._check_finite(done)
             raise
+        if not isinstance(update, Update):
+            name = type(self).__name__
+            raise TypeError(f"{name}.update must return an Update, not a {type(update).__name__}")
         self._check_finite(done, update.records.get(LOSS, 0.0))
         return update
 

@@ -156,7 +156,9 @@ def _attempt(block: Block) -> tuple[int, list[RuntimeError]]:
             f"block {block.part.relative_to(block.out)} failed, and finished blocks are saved: "
             f"{type(error).__name__}: {one_line(error)}"
         )
-        if not isinstance(error, AnswerError):  # its message is enough
+        # A wrong answer says enough, as does a file that cannot be written.
+        is_ours = isinstance(error, OSError) and str(error.filename).startswith(str(block.out))
+        if not (is_ours or isinstance(error, AnswerError)):
             failure.add_note(traceback.format_exc().rstrip())
         return len(block.deals), [failure]
     return len(block.deals), []

@@ -20,7 +20,7 @@ from four_seasons_env.experiments.play import own_generators
 from four_seasons_env.experiments.players import find_players
 from four_seasons_env.experiments.summary import BASELINE, what_is_certain
 from four_seasons_env.experiments.workers import Workers
-from four_seasons_env.files import write_atomically
+from four_seasons_env.files import refuse_links, write_atomically
 
 
 @dataclass
@@ -126,9 +126,11 @@ def _open(out: Path, manifest: comparison.Manifest) -> comparison.Manifest:
     """Write the manifest, new or grown, and delete the files of blocks that it no longer has."""
     is_new = not (out / comparison.MANIFEST).is_file()
     before = manifest if is_new else comparison.read_manifest(out)
-    manifest = comparison.open_comparison(out, manifest)
     # A range that has grown replaces the block that was its end; the old file would mislead.
-    for path in {*blocks.files_of(out, before)} - {*blocks.files_of(out, manifest)}:
+    old = {*blocks.files_of(out, before)} - {*blocks.files_of(out, manifest)}
+    refuse_links(out, old)
+    manifest = comparison.open_comparison(out, manifest)
+    for path in old:
         if path.is_file():
             path.unlink()
     return manifest

@@ -99,3 +99,9 @@ def test_what_is_finite_goes_on() -> None:
     assert Fixed(0.5, 1.0).checked_update(0.5).records == {LOSS: 0.5}
     with pytest.raises(KeyError, match="mine"):
         Fixed(None, 1.0).checked_update(0.5)
+
+
+def test_an_update_says_what_it_did(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Fixed, "update", lambda self, done: None)
+    with pytest.raises(TypeError, match=r"^Fixed.update must return an Update, not a NoneType"):
+        Fixed(0.5, 1.0).checked_update(0.5)

@@ -1,5 +1,6 @@
 """Blocks of deals: rule sets, finished and failed blocks."""
 
+import errno
 from pathlib import Path
 from typing import Any
 
@@ -41,3 +42,17 @@ def test_a_failed_block_is_named(workers: Any, tmp_path: Path, monkeypatch) -> N
         run_blocks(blocks, "working", workers)
     assert "in work" in failed.value.__notes__[0]
     assert [block.stored() is not None for block in blocks] == [True, False, True]
+
+
+class FullBlock(EvenBlock):
+    """Finds no space for its file."""
+
+    def work(self) -> None:
+        raise OSError(errno.ENOSPC, "No space left", str(self.part))
+
+
+def test_a_file_that_cannot_be_written_needs_no_traceback(tmp_path: Path) -> None:
+    block = FullBlock(tmp_path, "four-seasons", "", range(1))
+    with pytest.raises(RuntimeError, match=r"0-0\.csv failed.*: No space left") as failed:
+        run_blocks([block], "working", Workers(n_jobs=1))
+    assert not hasattr(failed.value, "__notes__")

@@ -90,7 +90,7 @@ def test_what_is_not_ours_stays(command: Any, tmp_path: Path) -> None:
 OURS = {
     "compares": [
         *("compare.json", "results.csv", "summary.csv", "seeds.csv", "table.md", "table.tex"),
-        *(".holder", ".lock", "parts", "parts/*", "parts/*/*"),
+        *(".holder", ".lock", "parts", "parts/*", "parts/*/*", "parts/*/*/*.csv"),
     ],
     "reports": ["report.html", "report-speed-four-seasons.svg", "report-curves.png"],
     "counts": ["census.json", "results.csv", "parts", "parts/*", "parts/*/*.csv"],
