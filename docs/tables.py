@@ -5,23 +5,26 @@
     python docs/tables.py --add runs/y docs/results/four-seasons.csv
 
 The part between `<!-- rates -->` and `<!-- /rates -->` of a page is what the function `rates` below
-returns, and so on. `--add` first merges new results, the summary of a comparison or a file, into
-stored ones: its rows replace those of the same agents, deals or measurements, and name the version
-and the commit that they come from.
+returns, and so on for all that are marked by `@part`. `--add` first merges new results, the summary
+of a comparison or a file, into stored ones: its rows replace those of the same agents, deals or
+measurements, and name the version and the commit that they come from.
 """
 
-import argparse
 import functools
 import json
 import re
 import sys
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
+import tyro
 import yaml
 
 from four_seasons_env import Game, __version__, small_games
+from four_seasons_env.arguments import nearest
 from four_seasons_env.experiments.comparison import (
     MANIFEST,
     ceiling_row,
@@ -45,11 +48,19 @@ from four_seasons_env.rules import RULES
 from four_seasons_env.rules_in_words import sentences
 from four_seasons_env.text import FourSeasonsTextEnv
 
+PARTS: dict[str, Callable[[], str]] = {}
+"""The functions that write parts of pages, by their names."""
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS = ROOT / "docs" / "results"
 DEFAULT = "four-seasons"
 _KEYS = ("rules", "agent", "play", "deal", "page", "what", "games", "threads", "observation")
 """Columns that identify a row of results."""
+
+
+def part(function: Callable[[], str]) -> Callable[[], str]:
+    """Let pages have the text that a function returns, between marks of its name."""
+    PARTS[function.__name__] = function
+    return function
 
 
 def table(rows: pd.DataFrame, *columns: str) -> str:
@@ -98,7 +109,7 @@ def most_deals(*names: str) -> pd.DataFrame:
 
 # --- README -------------------------------------------------------------------------------------
 
-BUNDLED = "; {program}, {minutes:.0f} minutes"
+BUNDLED = "; `train`, one core, {minutes:.0f} minutes"
 LADDER = {
     CEILING: "a player who sees every card",
     "planner@lookahead=3,worlds=32,candidates=8": "the best agent so far: the planner, slower",
@@ -109,7 +120,7 @@ LADDER = {
     "heuristic": "the advice of good players",
     "random": "any legal move",
 }
-"""The players of README, and what each is; with the program that made the bundled weights."""
+"""The players of README, and what each is."""
 
 
 def summit() -> pd.DataFrame:
@@ -127,6 +138,7 @@ def summit() -> pd.DataFrame:
     return rows
 
 
+@part
 def ladder() -> str:
     """What the players of README win."""
     return table(summit(), "agent", "what it is: {about}", "won %: {shown}")
@@ -150,6 +162,7 @@ def facts() -> dict[str, Any]:
     return rows["win_rate"].to_dict() | numbers | citation
 
 
+@part
 def gap() -> str:
     """What the benchmark is."""
     return """The benchmark is the gap between three players: one who sees every card wins almost \
@@ -158,6 +171,7 @@ every deal, the best agent so far wins {best:.0%}, and the advice of good player
 """.format_map(facts())
 
 
+@part
 def length() -> str:
     """How long a game is."""
     return """A game takes {moves:.0f} moves (mean of `maskable_ppo`), or at most {decisions} \
@@ -165,6 +179,7 @@ choices of a position before the next card.
 """.format_map(facts())
 
 
+@part
 def speed() -> str:
     """How fast the environments are."""
     return """With the defaults, one core plays {single:,.0f} moves a second in a single \
@@ -175,6 +190,7 @@ environment, {batch:.1f} million in a batch of 1,024 games, and takes {choices:,
 # --- docs/explanation ---------------------------------------------------------------------------
 
 
+@part
 def quote() -> str:
     """The answer to how often the game can be won."""
     return """> The textbook says one game in 10. A beginner's list of moves wins {greedy:.0%} of \
@@ -183,23 +199,27 @@ public information, wins {best:.0%}. A player who sees every card could win at l
 """.format_map(facts())
 
 
+@part
 def price() -> str:
     """What longer thought wins."""
     return as_markdown(as_text(players("price"), ("agent", "won % [95%]")))
 
 
+@part
 def study() -> str:
     """What agents win after some minutes of learning."""
     columns = ("agent", "seeds", "won % [95%]", "vs {against} [95%]", "cards up [95%]")
     return as_markdown(as_text(players("learning"), columns))
 
 
+@part
 def ideas() -> str:
     """What helped learning and what did not."""
     rows, pair = stored("ideas"), ("with it: {changed:g}", "without it: {before:g}")
     return table(rows, "agent", "core-minutes: {minutes}", "change", "measure", *pair)
 
 
+@part
 def calibrated() -> str:
     """For groups of moves, the mean chance shown, and the share of games won.
 
@@ -236,12 +256,14 @@ def calibrated() -> str:
     return table(means, "moves", "number", *shown, "off by, points: {error:.0%}")
 
 
+@part
 def peeking() -> str:
     """The test for peeking, of players that see hidden cards."""
     z = ("luck z: {luck_z:+.2f}", "luck p: {luck_p:.2g}", "measured with version: {version}")
     return table(stored("peeking"), "sees: {what}", "games: {games:,}", "won %: {won:.1%}", *z)
 
 
+@part
 def decided() -> str:
     """How many test deals the solver decides within some limits of time."""
     solved, rows = census().query("rules == @DEFAULT"), []
@@ -256,11 +278,13 @@ def decided() -> str:
 # --- docs/reference -----------------------------------------------------------------------------
 
 
+@part
 def results() -> str:
     """What all agents win."""
     return as_markdown(as_text(players("four-seasons"), BRIEF))
 
 
+@part
 def baselines() -> str:
     """A row for each algorithm and mask: means over seeds; the best first."""
     rows = stored("baselines").groupby(["algorithm", "mask"]).mean(numeric_only=True).reset_index()
@@ -277,6 +301,7 @@ def baselines() -> str:
     )
 
 
+@part
 def rates() -> str:
     """Moves per second with one thread and with two; of two sizes of vector environments."""
     rows = stored("bench").query("not what.str.startswith('vector') or games in (1024, 16384)")
@@ -290,6 +315,7 @@ def rates() -> str:
     return table(wide, "what", "observation", "games: {games:,}", *threads)
 
 
+@part
 def costs() -> str:
     """Costs measured once, and comparisons with other libraries."""
     rows = stored("costs")
@@ -297,6 +323,7 @@ def costs() -> str:
     return table(rows, "what", "value: {shown} {unit}")
 
 
+@part
 def leaderboard() -> str:
     """What agents win with luck subtracted, and the test for peeking."""
     columns = ("agent", "method", "play", "won % [95%]", ADJUSTED, "luck z (p)", "CPU ms/game")
@@ -314,13 +341,11 @@ def cards_of_weights() -> pd.DataFrame:
         row["seed"], row["amount"] = str(run["seed"]), f"{run[unit]:,} {unit}"
         row["teacher"] = teacher.replace("None", "-").rpartition("weights/")[2]
         row["minutes"] = run.get("core_seconds", run["seconds"]) / 60
-        script = [Path(word).name for word in run.get("command", "").split() if ".py" in word]
-        row["program"] = f"`{script[0]}`, {run['device']}" if script else "`train`, one core"
-        row["amount"] += f" by {row['program']}" if script else ""
         rows.append(row | {"tried": run["validation"]["won"]})
     return pd.DataFrame(rows)
 
 
+@part
 def weights() -> str:
     """The bundled weights."""
     return table(
@@ -334,12 +359,14 @@ def weights() -> str:
     )
 
 
+@part
 def seeds() -> str:
     """Five training seeds of an own network."""
     columns = ("agent", "seeds", "won % [95%]", "cards up [95%]")
     return as_markdown(as_text(stored("seeds"), columns))
 
 
+@part
 def odds() -> str:
     """A row for each rule set: what simple players, the best agent so far and open cards win."""
     played = stored("family", "four-seasons", "price").query("agent != @CEILING")
@@ -361,6 +388,7 @@ def odds() -> str:
     return as_markdown(pd.DataFrame(rows))
 
 
+@part
 def sections() -> str:
     """What fields change, then for each rule set its id, opening, changed fields and source."""
     ids = {name: f'"{env_id}"' for env_id, name in ENVS.items()}
@@ -383,6 +411,7 @@ def sections() -> str:
     return "\n\n".join([as_markdown(fields).strip(), *texts]) + "\n"
 
 
+@part
 def optima() -> str:
     """The small games and their best play."""
     rows = pd.DataFrame(map(vars, small_games()))
@@ -390,6 +419,7 @@ def optima() -> str:
     return table(rows, "rules: {name}", "openings: {openings:,}", *optimum)
 
 
+@part
 def regret() -> str:
     """A row for each agent, and a column for each small game: its regret."""
     rows = stored("small-games")
@@ -399,6 +429,7 @@ def regret() -> str:
     return as_markdown(wide.loc[rows["agent"].unique()].reset_index())
 
 
+@part
 def bibtex() -> str:
     """How to cite the software."""
     return """```bibtex
@@ -415,6 +446,7 @@ def bibtex() -> str:
 # --- docs/how-to, docs/recipes --------------------------------------------------------------------
 
 
+@part
 def prompt() -> str:
     """A message of `FourSeasonsTextEnv` as a block of text."""
     env = FourSeasonsTextEnv()
@@ -423,6 +455,7 @@ def prompt() -> str:
     return f"```text\n{env.message}\n```\n"
 
 
+@part
 def result() -> str:
     """What the recipe in one file wins."""
     rows = stored("libraries").query("page == 'cleanrl'")
@@ -430,6 +463,7 @@ def result() -> str:
     return table(rows, "moves: {steps:,.0f}", "deals: {games}", *won)
 
 
+@part
 def libraries() -> str:
     """The tested libraries."""
     page = ("library: [{page}]({page}.md)", "tested: {versions}", "environment")
@@ -442,10 +476,19 @@ _PART = re.compile(r"<!-- (\w+) -->\n.*?<!-- /\1 -->", re.DOTALL)
 
 
 def filled(page: str) -> str:
-    """A page with its marked parts written anew."""
-    return _PART.sub(
-        lambda part: f"<!-- {part[1]} -->\n{globals()[part[1]]()}\n<!-- /{part[1]} -->", page
-    )
+    """A page with its marked parts written anew.
+
+    Raises:
+        ValueError: for a mark that no function has.
+    """
+
+    def written(marked: re.Match[str]) -> str:
+        name = marked[1]
+        if name not in PARTS:
+            raise ValueError(f"no function writes the part {name!r}: {nearest(name, PARTS)}")
+        return f"<!-- {name} -->\n{PARTS[name]()}\n<!-- /{name} -->"
+
+    return _PART.sub(written, page)
 
 
 def add(new: Path, path: Path) -> None:
@@ -479,19 +522,26 @@ def add(new: Path, path: Path) -> None:
     write_csv(path, rows)
 
 
+@dataclass
+class Tables:
+    """Fill the marked parts of README and docs from the stored results."""
+
+    check: bool = False
+    """Write nothing; the exit status is 1 if a page is stale."""
+    add: tuple[Path, Path] | None = None
+    """First merge new results, a comparison or a CSV file, into a stored file."""
+
+
 def main() -> None:
     """Write the parts, or name the stale pages."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--check", action="store_true", help="write nothing; 1 if any is stale")
-    parser.add_argument("--add", nargs=2, type=expanded, metavar=("NEW", "STORED"))
-    flags = parser.parse_args()
-    if flags.add:
-        try:
-            add(*flags.add)
-        except (ValueError, OSError) as error:
-            sys.exit(f"error: {error}")
+    flags = tyro.cli(Tables)
     pages = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
-    texts = {page: filled(page.read_text()) for page in pages}
+    try:
+        if flags.add:
+            add(*map(expanded, flags.add))
+        texts = {page: filled(page.read_text()) for page in pages}
+    except (ValueError, OSError) as error:
+        sys.exit(f"error: {error}")
     stale = [page for page, text in texts.items() if page.read_text() != text]
     print("\n".join(page.relative_to(ROOT).as_posix() for page in stale) or "all are up to date")
     if flags.check and stale:

@@ -22,7 +22,7 @@ _INT64 = np.dtype(np.int64)
 
 
 class WrongType(TypeError, ValueError):
-    """An argument of a wrong type; a ValueError, too, as some of these errors have been."""
+    """An argument of a wrong type; also a ValueError, which stands for any wrong argument."""
 
 
 def nearest(word: str, known: Iterable[str]) -> str:

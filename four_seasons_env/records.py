@@ -9,12 +9,12 @@ A line is an object:
 | ``moves``    | texts of the moves, such as ``["deal", "T3>T0"]``                    |
 | ``times``    | seconds from the start to each move; may be left out                 |
 | ``undone``   | how many moves that had turned a card were taken back; left out if 0 |
-| ``hinted``   | moves made after a hint, as 3.0.0 counted them; left out if 0        |
 | ``by_agent`` | how many moves were made by an agent; left out if 0                  |
 | ``player``   | a name chosen by the user; may be empty                              |
 | ``result``   | ``"won"``, ``"lost"`` (over, and not won) or ``"open"``              |
 
-Reading a record replays it and rejects moves that are not legal. A file whose name ends in `.gz` is
+Reading a record replays it and rejects moves that are not legal. The field ``hinted`` of 3.0.0 is
+ignored. A file whose name ends in `.gz` is
 compressed.
 """
 
@@ -42,7 +42,7 @@ from four_seasons_env.files import expanded
 from four_seasons_env.game import Game
 from four_seasons_env.rules import Rules
 
-_COUNTS = ("undone", "hinted", "by_agent")
+_COUNTS = ("undone", "by_agent")
 """The fields that are left out if they are 0."""
 
 _KINDS: dict[str, type] = {
@@ -52,7 +52,7 @@ _KINDS: dict[str, type] = {
 }
 """The fields, and the type of each."""
 
-_LONGEST = 2**22
+_LINE_BYTES = 2**22
 """Bytes of the longest line that is read: a game of 150,000 moves with their times."""
 
 _MOST_SECONDS = 2.0**53
@@ -91,7 +91,6 @@ class Record:
     times: tuple[float, ...] = ()
     player: str = ""
     undone: int = 0
-    hinted: int = 0
     by_agent: int = 0
 
     def start(self) -> Game:
@@ -192,6 +191,7 @@ def parse_record(line: str | bytes) -> Record:
         raise RecordError("a record must be a JSON object, and this is not JSON") from None
     if not isinstance(fields, dict):
         raise RecordError(f"a record must be a JSON object, not {line[:40]!r}")
+    fields.pop("hinted", None)
     for field, value in fields.items():
         if field not in _KINDS:
             raise RecordError(f"unknown field {field!r}: {nearest(field, _KINDS)}")
@@ -217,8 +217,8 @@ def parse_record(line: str | bytes) -> Record:
     for field in _COUNTS:
         if getattr(record, field) < 0:
             raise RecordError(f"{field!r} must be 0 or more, not {getattr(record, field)}")
-    if record.hinted + record.by_agent > len(record.moves):
-        raise RecordError("'hinted' and 'by_agent' count more moves than the record has")
+    if record.by_agent > len(record.moves):
+        raise RecordError("'by_agent' counts more moves than the record has")
 
     # 4. The moves are legal, and lead to the result that the line states.
     try:
@@ -272,10 +272,12 @@ def read_lines(path: str | Path) -> Iterator[tuple[int, bytes]]:
     try:
         with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
             # A small compressed file may have a line that does not fit into memory.
-            while line := file.readline(_LONGEST + 1):
+            while line := file.readline(_LINE_BYTES + 1):
                 number += 1
-                if len(line) > _LONGEST:
-                    raise RecordError(f"{path}, line {number} must be {_LONGEST:,} bytes or fewer")
+                if len(line) > _LINE_BYTES:
+                    raise RecordError(
+                        f"{path}, line {number} must be {_LINE_BYTES:,} bytes or fewer"
+                    )
                 if line.strip():
                     yield number, line
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:

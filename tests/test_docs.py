@@ -130,6 +130,11 @@ def test_tables_of_pages_are_up_to_date() -> None:
     run_python("docs/tables.py", "--check")
 
 
+def test_a_part_that_nobody_writes_is_named() -> None:
+    with pytest.raises(ValueError, match="no function writes the part 'rate': did you mean 'rates"):
+        tables.filled("<!-- rate -->\n<!-- /rate -->")
+
+
 def test_win_rates_in_prose_come_from_files() -> None:
     """They stand between marks, which `docs/tables.py` fills."""
     for page in ("README.md", "docs/explanation/answer.md"):

@@ -168,25 +168,19 @@ def kinds_of(ranks: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     return position_kinds, move_kinds
 
 
-def rows_of(
-    places: NDArray[np.uint8], rules: Rules, out: NDArray[np.int16] | None = None
-) -> NDArray[np.int16]:
+def rows_of(places: NDArray[np.uint8], rules: Rules) -> NDArray[np.int16]:
     """The rows of observations, int16 of shape (n, MOST_ROWS), the unused ones last.
 
     Args:
         places: uint8 of shape (n, slots).
         rules: of the observations.
-        out: the array to write into; None: a new one.
 
     Raises:
         TypeError: for arrays of other dtypes.
         ValueError: for arrays of other shapes, or observations of other rules.
     """
     _check_places(places, rules)
-    shape = (len(places), MOST_ROWS)
-    rows = np.empty(shape, np.int16) if out is None else out
-    check_array("out", rows, (np.int16,), shape)
-    rows[:] = 0
+    rows = np.zeros((len(places), MOST_ROWS), np.int16)
     _write_rows(places, compile_rules(rules), rows)
     return rows
 
@@ -195,7 +189,6 @@ def move_rows_of(
     places: NDArray[np.uint8],
     masks: NDArray[np.int8 | np.bool_],
     rules: Rules,
-    out: NDArray[np.int16] | None = None,
 ) -> NDArray[np.int16]:
     """The rows of the marked moves of observations, int16 of shape (n, A, 4); others are 0.
 
@@ -203,7 +196,6 @@ def move_rows_of(
         places: (n, slots).
         masks: (n, A).
         rules: of both.
-        out: the array to write into; None: a new one.
 
     Raises:
         TypeError: for arrays of other dtypes.
@@ -212,9 +204,7 @@ def move_rows_of(
     _check_places(places, rules)
     shape = (len(places), len(all_moves(rules)))
     check_array("masks", masks, (np.int8, np.bool_), shape)
-    rows = np.empty((*shape, 4), np.int16) if out is None else out
-    check_array("out", rows, (np.int16,), (*shape, 4))
-    rows[:] = 0
+    rows = np.zeros((*shape, 4), np.int16)
     _write_move_rows(places, masks.view(np.int8), compile_rules(rules), rows)
     return rows
 

@@ -29,8 +29,9 @@ from four_seasons_env.positions.search import WON, may_stop
 from four_seasons_env.rules import Rules
 from four_seasons_env.schemas import Amount, Positive, Rate, Share
 
-LONGEST = 64
-"""Bound on the decisions of a game: one for each card of the stock, and the last."""
+ROWS_PER_GAME = 64
+"""Rows that each game has room for. It needs 53 at most, one for each card of a stock and the last
+decision; compiled code writes them without a check."""
 
 
 @dataclass(kw_only=True)
@@ -83,7 +84,7 @@ def _play_deals(deals, evaluator, search, limits, td_lambda, game, rows):
         limits: `four_seasons_env.agents.planner.best_stop.SearchLimits`.
         td_lambda: weight of later values in a target, float32.
         game: GAME (1,), scratch.
-        rows: int16 of shape (n * `LONGEST`, slots), written: the positions' features.
+        rows: int16 of shape (n * `ROWS_PER_GAME`, slots), written: the positions' features.
 
     Returns:
         The targets of the positions, float32 of shape (written,), and how many games were won.
@@ -144,7 +145,7 @@ def play_part(
     (rules, settings, td_lambda), deals = work
     network = network_of(weights, settings.layers, HEADS)
     limits = SearchLimits(**{name: getattr(settings, name) for name in SearchLimits._fields})
-    rows = np.zeros((len(deals) * LONGEST, row_length(rules.piles)), np.int16)
+    rows = np.zeros((len(deals) * ROWS_PER_GAME, row_length(rules.piles)), np.int16)
     targets, won = _play_deals(
         deals,
         new_evaluator(rules, network),

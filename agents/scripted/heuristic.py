@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from four_seasons_env.engine import kernel
-from four_seasons_env.engine.bits import popcount
+from four_seasons_env.engine.bits import ONE, ZERO, popcount
 from four_seasons_env.engine.deals import NO_CARD
 from four_seasons_env.engine.jit import jit
 from four_seasons_env.engine.moves import FOUNDATION, STOCK, WASTE, all_moves
@@ -57,7 +57,6 @@ FEATURES = (
     _TOPS,  # levels that the piles' top cards are away from going up, summed
     _DEAL,  # dealing: how much better another move must be
 ) = range(len(FEATURES))
-_ONE = np.uint64(1)
 _TUNED = Path(__file__).with_name("heuristic.json")
 
 
@@ -106,7 +105,7 @@ def _features(g, rule, unseen, f):
     f[_CARDS_UP] = g.cards_up
     # 2. Piles, from the top: spaces, order, and the bit set of the cards that some pile would take.
     spaces = 0
-    takes = np.uint64(0)
+    takes = ZERO
     accepts = rule.accepts[g.base[0]]
     for pile in range(rule.piles):
         top = g.top[pile]
@@ -126,7 +125,7 @@ def _features(g, rule, unseen, f):
     f[_HOSTS] = popcount(takes & unseen)
     waste_card = g.top[WASTE]
     if waste_card != NO_CARD:
-        has_host = (takes >> np.uint64(waste_card)) & _ONE != 0
+        has_host = (takes >> np.uint64(waste_card)) & ONE != 0
         f[_WASTE_HOSTS] = has_host or _levels_left(g, rule, waste_card) == 0
 
 

@@ -28,7 +28,7 @@ from four_seasons_env.positions.enumeration import ADVICE, find_win
 from four_seasons_env.positions.search import MOST_HELD, WON, Search, new_search
 from four_seasons_env.rules import Rules
 
-_LONGEST = 400
+_MOVES_IN_A_PLAYOUT = 400
 """Maximum number of moves of a playout; only a player that repeats positions needs them all."""
 _CARDS_UP = 0.02
 """Bonus of a result with all cards up, on top of a win (1): it distinguishes lost games. Chosen by
@@ -51,7 +51,7 @@ class _Player(NamedTuple):
 def _play_out(game, rule, player):
     """Play a game, GAME (1,), to its end; returns 1 for a win, and at most 0.02 for cards up."""
     search, expansions = player.search, player.expansions
-    for _ in range(_LONGEST):
+    for _ in range(_MOVES_IN_A_PLAYOUT):
         if not kernel.legal(game[0], rule, True, player.words[0]):
             break
         if expansions and kernel.nothing_hidden(game[0], rule):

@@ -24,6 +24,8 @@ from numba.extending import intrinsic as _intrinsic
 
 from four_seasons_env.engine.jit import inlined, jit
 
+ZERO, ONE = np.uint64(0), np.uint64(1)
+"""As uint64: with any other integer, compiled code would make floats of words and keys."""
 _EACH = np.uint64(0x0101010101010101)  # one in each byte
 _HIGH = np.uint64(0x8080808080808080)  # the highest bit of each byte
 _3, _7, _56 = np.uint64(3), np.uint64(7), np.uint64(56)
@@ -65,9 +67,9 @@ def lowest(typing_context: Any, word: Any) -> Any:
 @inlined
 def bit_set(numbers, first, last):
     """The bit set, as a uint64, of the numbers (each below 64) at indices first to last - 1."""
-    word = np.uint64(0)
+    word = ZERO
     for i in range(first, last):
-        word |= np.uint64(1) << np.uint64(numbers[i])
+        word |= ONE << np.uint64(numbers[i])
     return word
 
 
@@ -77,7 +79,7 @@ def bit_set(numbers, first, last):
 @inlined
 def count_moves(words):
     """How many moves are legal, as uint64."""
-    count = np.uint64(0)
+    count = ZERO
     for word in words:
         # The highest byte of the product is the sum of all bytes: 8 or less, so nothing overflows.
         count += (word * _EACH) >> _56
@@ -110,7 +112,7 @@ def next_move(words, move):
         left = (words[at] >> past) << past
         if left:
             return 8 * at + np.int64(lowest(left) >> _3)  # number of a bit / 8: the byte
-        past = np.uint64(0)
+        past = ZERO
     return -1
 
 

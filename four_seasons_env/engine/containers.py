@@ -20,10 +20,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from four_seasons_env.engine.bits import ONE, ZERO
 from four_seasons_env.engine.deals import mix
 from four_seasons_env.engine.jit import internal, jit
-
-_ZERO, _ONE = np.uint64(0), np.uint64(1)
 
 
 @jit
@@ -32,8 +31,8 @@ def find(keys, key):
     # Linear probing: from the key's own slot on, to the key or to the first empty slot.
     last = np.uint64(len(keys) - 1)
     at = mix(key) & last
-    while keys[at] != _ZERO and keys[at] != key:
-        at = (at + _ONE) & last
+    while keys[at] != ZERO and keys[at] != key:
+        at = (at + ONE) & last
     return at
 
 
@@ -41,7 +40,7 @@ def find(keys, key):
 def move_keys(keys, values, more_keys, more_values):
     """Enter keys and their values into a larger table."""
     for at in range(len(keys)):
-        if keys[at] != _ZERO:
+        if keys[at] != ZERO:
             to = find(more_keys, keys[at])
             more_keys[to] = keys[at]
             more_values[to] = values[at]
@@ -67,9 +66,9 @@ def new_transpositions(rows: int, slots: int) -> Transpositions:
 @internal
 def find_or_add(key, row, table):
     """The row of the position with a key; a position that is new is entered at ``row``."""
-    key = max(key, _ONE)  # 0 marks an empty slot
+    key = max(key, ONE)  # 0 marks an empty slot
     at = find(table.keys, key)
-    if table.keys[at] == _ZERO:
+    if table.keys[at] == ZERO:
         table.keys[at] = key
         table.rows[at] = row
         table.slots[row] = at
@@ -80,7 +79,7 @@ def find_or_add(key, row, table):
 def remove_rows(first, last, table):
     """Empty the table of the rows from first to last - 1, which must be all that it holds."""
     for row in range(first, last):
-        table.keys[table.slots[row]] = _ZERO
+        table.keys[table.slots[row]] = ZERO
 
 
 @internal

@@ -65,7 +65,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from four_seasons_env.engine.bits import bit_set, popcount
+from four_seasons_env.engine.bits import ONE, ZERO, bit_set, popcount
 from four_seasons_env.engine.deals import GAMMA, NO_CARD, draw_below, shuffle
 from four_seasons_env.engine.jit import inlined, internal, jit, merged
 from four_seasons_env.engine.moves import FOUNDATION, STOCK, WASTE, all_moves
@@ -126,7 +126,6 @@ BASE_SIXTH, BASE_FIRST, BASE_PER_SUIT, BASE_ACES = range(len(BASE_FROM))
 OPENING_FIXED, OPENING_AS_DEALT, OPENING_EMPTY = range(len(OPENINGS))
 OPTIONAL, BEFORE_DEALING, AUTO_STOCK, AUTO_WASTE = range(len(SPACES))
 
-_ZERO, _ONE = np.uint64(0), np.uint64(1)
 _7, _8, _BYTE = np.uint64(7), np.uint64(8), np.uint64(0xFF)
 _EACH = np.uint64(0x0101010101010101)  # one in each byte
 _LOW = np.uint64(0x7F7F7F7F7F7F7F7F)  # all but the highest bit of each byte
@@ -163,9 +162,9 @@ def _packing_table(rules: Rules) -> NDArray[np.uint64]:
     packs = np.broadcast_to(packs, (13, 52, 52))  # only some of the rules depend on the base
     accepts = np.zeros((13, 53), np.uint64)
     # As bit sets. A space, which is host 52, takes any card.
-    bits = np.uint64(1) << np.arange(52, dtype=np.uint64)
+    bits = ONE << np.arange(52, dtype=np.uint64)
     # The sum of different powers of two is their bit set.
-    accepts[:, :52] = np.where(packs, bits, np.uint64(0)).sum(axis=2, dtype=np.uint64)
+    accepts[:, :52] = np.where(packs, bits, ZERO).sum(axis=2, dtype=np.uint64)
     accepts[:, NO_CARD] = bits.sum(dtype=np.uint64)
     return accepts
 
@@ -185,7 +184,7 @@ def _packing_keys(
     # A space wants nothing here: its rules differ from those of packing (`_write_legal`).
     wants = np.full((13, 53), _WANTS_NONE, np.uint8)
     for base, host in np.argwhere(accepts[:, :NO_CARD]):
-        taken = (accepts[base, host] >> card.astype(np.uint64)) & _ONE == 1
+        taken = (accepts[base, host] >> card.astype(np.uint64)) & ONE == 1
         (wanted,) = set(key[:52][taken])  # one key, or the two tables would disagree
         assert (taken == (key[:52] == wanted)).all()
         wants[base, host] = wanted
@@ -288,7 +287,7 @@ def stock_cards(g):
 @jit
 def unseen_cards(g, rule):
     """Bit set of the cards that the player has not seen."""
-    return _ZERO if stock_is_known(g, rule) else stock_cards(g)
+    return ZERO if stock_is_known(g, rule) else stock_cards(g)
 
 
 @jit
@@ -427,7 +426,7 @@ def sort_unseen(g, rule):
     unseen = stock_cards(g)
     at = np.int64(g.dealt)
     for card in range(NO_CARD):
-        if (unseen >> np.uint64(card)) & _ONE:
+        if (unseen >> np.uint64(card)) & ONE:
             g.deck[at] = card
             at += 1
 
@@ -507,7 +506,7 @@ def _shuffle_suits(g, rule, seed):
             left -= g.deck[j] & 3 == suit
             j += 1
         g.deck[i], g.deck[j] = g.deck[j], g.deck[i]
-        unseen ^= _ONE << np.uint64(g.deck[i])
+        unseen ^= ONE << np.uint64(g.deck[i])
 
 
 @jit
@@ -570,7 +569,7 @@ def order_weight(g, rule):
     weight, unseen = 1, stock_cards(g)
     for i in range(np.int64(g.dealt), np.int64(g.deck_size)):
         weight *= order_factor(rule, unseen, g.deck[i])
-        unseen ^= _ONE << np.uint64(g.deck[i])
+        unseen ^= ONE << np.uint64(g.deck[i])
     return weight
 
 
@@ -601,7 +600,7 @@ def _run_takers(g, rule, wanted, card):
     takers = _takers(wanted, rule.key[card])
     # By rank alone, with 5C on 6D on 7S: piles with a top 6, 7 and 8 take the 5C, 6D and 7S.
     host = g.below[card]
-    while host != NO_CARD and (accepts[host] >> np.uint64(card)) & _ONE:
+    while host != NO_CARD and (accepts[host] >> np.uint64(card)) & ONE:
         takers |= _takers(wanted, rule.key[host])
         card, host = host, g.below[host]
     return takers
@@ -610,13 +609,13 @@ def _run_takers(g, rule, wanted, card):
 @inlined
 def _next_up(g, rule):
     """Bit set of the cards that the foundations take next."""
-    cards = np.uint64(0)
+    cards = ZERO
     for suit in range(4):
         level = np.int64(g.level[suit])
         if level < rule.ranks:  # a full foundation would wrap round and ask for its base again
             rank = g.base[suit] + level
             rank -= rule.ranks if rank >= rule.ranks else 0  # the lowest follows the highest
-            cards |= _ONE << np.uint64(4 * rank + suit)
+            cards |= ONE << np.uint64(4 * rank + suit)
     return cards
 
 
@@ -645,7 +644,7 @@ def _without(flags, byte):
     """A word without one of its bytes; the bytes after it move down by one."""
     # Bytes are numbered from the lowest, so "before" is the low end of the word. Without byte 1,
     # 0x0D0C0B0A becomes 0x000D0C0A.
-    before = (_ONE << np.uint64(8 * byte)) - _ONE
+    before = (ONE << np.uint64(8 * byte)) - ONE
     return (flags & before) | ((flags >> _8) & ~before)
 
 
@@ -693,11 +692,11 @@ def _write_legal(g, rule, distinct, words, piles, runs, reserve, more_moves):
     if reserve != NO_PILE:  # it stands among the first eight, takes no card and refills itself
         wanted |= _BYTE << np.uint64(8 * reserve)
         spaces &= ~(_BYTE << np.uint64(8 * reserve))
-    has_space = spaces | spaces_2 != _ZERO
+    has_space = spaces | spaces_2 != ZERO
     # Spaces are all alike, so one move to the first of them stands for the moves to the others.
     if distinct:  # x & -x keeps the lowest bit: the first space only
-        spaces_2 = _ZERO if spaces else spaces_2 & (~spaces_2 + _ONE)
-        spaces &= ~spaces + _ONE
+        spaces_2 = ZERO if spaces else spaces_2 & (~spaces_2 + ONE)
+        spaces &= ~spaces + ONE
 
     # deal, W>F, Ti>F: all of them are useful.
     stock = stock_size(g)
@@ -707,9 +706,9 @@ def _write_legal(g, rule, distinct, words, piles, runs, reserve, more_moves):
     may_deal = stock > 0 and not (rule.spaces == BEFORE_DEALING and has_space and has_waste)
     if more_moves and rule.limited_redeal and stock_is_known(g, rule):
         may_deal = False  # the next card is turned automatically
-    waste_up = (next_up >> np.uint64(waste_card)) & _ONE  # 0 for no card: bit 52 is never set
+    waste_up = (next_up >> np.uint64(waste_card)) & ONE  # 0 for no card: bit 52 is never set
     useful = np.uint64(may_deal) | waste_up | up | up_2
-    word, at = _append(words, _ZERO, 0, np.uint64(may_deal) | (waste_up << _8), 2)
+    word, at = _append(words, ZERO, 0, np.uint64(may_deal) | (waste_up << _8), 2)
     word, at = _append(words, word, at, up, low)
     if high:
         word, at = _append(words, word, at, up_2, high)
@@ -717,11 +716,11 @@ def _write_legal(g, rule, distinct, words, piles, runs, reserve, more_moves):
     # W>Tj. Without a waste card the key is _NO_KEY, which no pile wants. A space takes any card, so
     # it is added apart. All these moves are useful: they shorten the waste.
     key = rule.key[waste_card]
-    targets = _takers(wanted, key) | (spaces if has_waste else _ZERO)
+    targets = _takers(wanted, key) | (spaces if has_waste else ZERO)
     useful |= targets
     word, at = _append(words, word, at, targets, low)
     if high:
-        targets = _takers(wanted_2, key) | (spaces_2 if has_waste else _ZERO)
+        targets = _takers(wanted_2, key) | (spaces_2 if has_waste else ZERO)
         useful |= targets
         word, at = _append(words, word, at, targets, high)
 
@@ -731,10 +730,10 @@ def _write_legal(g, rule, distinct, words, piles, runs, reserve, more_moves):
     for source in range(piles):
         card = g.top[source]
         height = g.height[source]
-        keep = ~_ZERO if height > 1 else _ZERO
-        lone = ~_ZERO if height == 1 and not distinct else keep
+        keep = ~ZERO if height > 1 else ZERO
+        lone = ~ZERO if height == 1 and not distinct else keep
         if reserve != NO_PILE:  # of the piles' cards, only the reserve's may fill a space
-            keep = lone = ~_ZERO if source == reserve and height else _ZERO
+            keep = lone = ~ZERO if source == reserve and height else ZERO
         is_run = runs and height > 1
         key = rule.key[card]
         own = source < low
@@ -744,7 +743,7 @@ def _write_legal(g, rule, distinct, words, piles, runs, reserve, more_moves):
         if own:
             targets &= ~(_BYTE << np.uint64(8 * source))
         if source == reserve:  # its card goes on no other
-            targets = _ZERO
+            targets = ZERO
         useful |= targets | (spaces & keep)
         targets |= spaces & lone
         if own:
@@ -755,7 +754,7 @@ def _write_legal(g, rule, distinct, words, piles, runs, reserve, more_moves):
             if not own:
                 targets &= ~(_BYTE << np.uint64(8 * (source - low)))
             if source == reserve:
-                targets = _ZERO
+                targets = ZERO
             useful |= targets | (spaces_2 & keep)
             targets |= spaces_2 & lone
             if not own:
@@ -773,45 +772,45 @@ def _write_legal(g, rule, distinct, words, piles, runs, reserve, more_moves):
             card = foundation_top(g, rule, suit) if g.level[suit] else NO_CARD
             key = rule.key[card]
             fills = card != NO_CARD and reserve == NO_PILE  # only the reserve fills spaces
-            targets = _takers(wanted, key) | (spaces if fills else _ZERO)
+            targets = _takers(wanted, key) | (spaces if fills else ZERO)
             useful |= targets
             word, at = _append(words, word, at, targets, low)
             if high:
-                targets = _takers(wanted_2, key) | (spaces_2 if fills else _ZERO)
+                targets = _takers(wanted_2, key) | (spaces_2 if fills else ZERO)
                 useful |= targets
                 word, at = _append(words, word, at, targets, high)
     if more_moves and rule.limited_redeal:
         card = face_up_card(g, rule)
         key = rule.key[card]
-        up = (next_up >> np.uint64(card)) & _ONE
-        targets = _takers(wanted, key) | (spaces if card != NO_CARD else _ZERO)
+        up = (next_up >> np.uint64(card)) & ONE
+        targets = _takers(wanted, key) | (spaces if card != NO_CARD else ZERO)
         useful |= up | targets
         word, at = _append(words, word, at, up, 1)
         word, at = _append(words, word, at, targets, low)
         if high:
-            targets = _takers(wanted_2, key) | (spaces_2 if card != NO_CARD else _ZERO)
+            targets = _takers(wanted_2, key) | (spaces_2 if card != NO_CARD else ZERO)
             useful |= targets
             word, at = _append(words, word, at, targets, high)
     # The last word, if it is not full. Every word of the row has been written then, so the caller
     # does not clear it first.
     if at & 7:
         words[at >> 3] = word
-    return useful != _ZERO
+    return useful != ZERO
 
 
 @inlined
 def _look(g, rule, next_up, first, last):
     """Piles first to last - 1 in a word: what each wants, which are spaces, whose card goes up."""
     wants = rule.wants[g.base[0]]  # where packing matters, all foundations have one base rank
-    wanted = ~_ZERO  # bytes without a pile stay _WANTS_NONE
-    spaces = _ZERO
-    up = _ZERO
+    wanted = ~ZERO  # bytes without a pile stay _WANTS_NONE
+    spaces = ZERO
+    up = ZERO
     # From the last pile to the first, each shift makes room below: the first ends in byte 0.
     for pile in range(last - 1, first - 1, -1):
         top = g.top[pile]
         wanted = (wanted << _8) | np.uint64(wants[top])
         spaces = (spaces << _8) | np.uint64(top == NO_CARD)
-        up = (up << _8) | ((next_up >> np.uint64(top)) & _ONE)
+        up = (up << _8) | ((next_up >> np.uint64(top)) & ONE)
     return wanted, spaces, up
 
 
@@ -838,7 +837,7 @@ def moved_card(g, rule, source, target):
         host = g.top[target]
         accepts = rule.accepts[g.base[0]]
         # The move is legal, so a card that fits is found before the packed sequence ends.
-        while not (accepts[host] >> np.uint64(card)) & _ONE:
+        while not (accepts[host] >> np.uint64(card)) & ONE:
             card = g.below[card]
     return card
 

@@ -40,7 +40,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from four_seasons_env.engine.bits import next_move
+from four_seasons_env.engine.bits import ONE, ZERO, next_move
 from four_seasons_env.engine.deals import GAMMA, NO_CARD
 from four_seasons_env.engine.hashing import LINK, key_change
 from four_seasons_env.engine.jit import by_type, inlined, internal, is_a, jit
@@ -56,7 +56,6 @@ RUN = np.dtype([("key", "u8"), ("moved", "u8"), ("length", "i8")])
 positions have been seen."""
 
 _BLOCK = 8  # hashes in 64 bytes, a line of the processor's cache
-_ONE = np.uint64(1)
 
 
 class History(NamedTuple):
@@ -153,7 +152,7 @@ def _forbid(g, rule, run, i, seen, words):
     move = next_move(words, -1)
     while move >= 0:
         if _may_be_undone(rule, move) and _returns(g, rule, move, run, i, seen):
-            words[move >> 3] &= ~(_ONE << np.uint64(8 * (move & 7)))
+            words[move >> 3] &= ~(ONE << np.uint64(8 * (move & 7)))
         move = next_move(words, move)
 
 
@@ -167,7 +166,7 @@ def _forbid_top_cards(g, rule, run, i, seen, words):
     for source in range(rule.piles):
         card = g.top[source]
         # A card that the run has not moved lies where it lies in all positions of the run.
-        if (run.moved >> np.uint64(card)) & _ONE:
+        if (run.moved >> np.uint64(card)) & ONE:
             # In the worked run, T4>T0 and T4>T2: the link of the ace is taken out once, and put
             # back for each pile that it could go to.
             without = run.key - LINK[card, g.below[card]]
@@ -202,7 +201,7 @@ def _returns(g, rule, move, run, i, seen):
     # Where the pile that a move empties is filled at once, the move leads on. The hash is that of a
     # position with a space, which no position of the run has: so it has not been seen.
     change, card = key_change(g, rule, move)
-    has_moved = (run.moved >> np.uint64(card)) & _ONE  # see `_forbid_top_cards`
+    has_moved = (run.moved >> np.uint64(card)) & ONE  # see `_forbid_top_cards`
     return has_moved != 0 and _is_seen(run.key + change, run, i, seen)
 
 
@@ -222,7 +221,7 @@ def _play(g, rule, move, i, history):
 def _play_in_run(g, rule, move, i, history):
     run = history.runs[i]
     same_run = _may_be_undone(rule, move)
-    change, card = np.uint64(0), np.uint8(0)
+    change, card = ZERO, np.uint8(0)
     # 1. Play the move, and find out how it changes the hash: before it, the card is in its place.
     if _moves_single_cards(rule):
         # Computed for every move, also where it is not used: a branch would cost more.
@@ -240,7 +239,7 @@ def _play_in_run(g, rule, move, i, history):
     # 2. Enter the position into the run, or begin a run with it.
     length = run.length if same_run else 0
     run.key += change if same_run else GAMMA
-    run.moved = run.moved | (_ONE << np.uint64(card)) if same_run else np.uint64(0)
+    run.moved = run.moved | (ONE << np.uint64(card)) if same_run else ZERO
     run.length = length + 1
     history.seen[length // _BLOCK, i, length % _BLOCK] = run.key
 

@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from four_seasons_env.engine import kernel
+from four_seasons_env.engine.bits import ONE, ZERO
 from four_seasons_env.engine.deals import NO_CARD
 from four_seasons_env.engine.jit import jit
 from four_seasons_env.engine.moves import WASTE, all_moves
@@ -37,8 +38,6 @@ _TEXTS = (
     "a space must be filled from the stock, because spaces='auto_stock'",
 )
 _SOUND, _COUNTERS, _DECK, _FOUNDATIONS, _CARDS, _SPACES = range(len(_TEXTS))
-
-_ZERO, _ONE = np.uint64(0), np.uint64(1)
 
 
 class InvalidGame(ValueError):
@@ -217,7 +216,7 @@ def _counters_are_sound(g, rule):
 @jit
 def _deck_is_sound(g, rule):
     """Check the deck: distinct cards, then none."""
-    met = _ZERO
+    met = ZERO
     for i in range(NO_CARD):
         card = g.deck[i]
         if i >= g.deck_size:
@@ -256,7 +255,7 @@ def _cards_are_sound(g, rule):
     below, top = np.full(52, NO_CARD, np.uint8), np.full(13, NO_CARD, np.uint8)
     height = np.zeros(13, np.uint8)
     accepts = rule.accepts[g.base[0]]
-    met = _ZERO  # the cards that have a place; none may have two
+    met = ZERO  # the cards that have a place; none may have two
     # 1. The foundations: their bases and levels name the cards.
     for suit in range(4):
         for level in range(g.level[suit]):
@@ -287,7 +286,7 @@ def _cards_are_sound(g, rule):
             below[card], top[WASTE] = top[WASTE], card
             height[WASTE] += 1
     # 5. Every card has a place, and the record says the same as the chains laid here.
-    if met != _bit(rule.cards) - _ONE:
+    if met != _bit(rule.cards) - ONE:
         return False
     return (below == g.below).all() and (top == g.top).all() and (height == g.height).all()
 
@@ -295,4 +294,4 @@ def _cards_are_sound(g, rule):
 @jit
 def _bit(card):
     """The bit set of one card."""
-    return _ONE << np.uint64(card)
+    return ONE << np.uint64(card)

@@ -315,7 +315,7 @@ class NextDealBatch(RunningGames):
         else:
             length = observation_length(self.rules, settings.observation)
             self.observations = np.zeros((count, k, length), np.float32)
-        self.played = np.full((count, stepping.LONGEST), -1, np.int16)
+        self.played = np.full((count, stepping.MOVES_PER_ACTION), -1, np.int16)
         # The tree of the last search in each game, from which `moves_of` reads the way to a
         # candidate. int16 and uint8 are wide enough: a search holds at most 2^14 positions
         # (`search.new_search`), and no rule set has 256 moves.
@@ -365,7 +365,7 @@ class NextDealBatch(RunningGames):
         if not 0 <= action < self.masks[index].sum():
             raise ValueError(self._not_offered(index, action, ""))
         # The search has left a tree: the parent of each position, and the move that leads to it.
-        path = np.zeros(stepping.LONGEST, np.int64)
+        path = np.zeros(stepping.MOVES_PER_ACTION, np.int64)
         buffers = self._buffers
         row = int(buffers.rows[index, action])
         length = write_path(row, buffers.parents[index], buffers.moves[index], path)

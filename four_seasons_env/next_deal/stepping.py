@@ -35,7 +35,7 @@ from four_seasons_env.rules import Rules
 ENDINGS = ("search", "policy")
 SEARCH, POLICY = range(len(ENDINGS))
 
-LONGEST = 2 * (DEEPEST + 2)
+MOVES_PER_ACTION = 2 * (DEEPEST + 2)
 """Maximum number of moves of one action: to a position, the next deal, and an ending."""
 
 
@@ -66,7 +66,7 @@ class NextDealBuffers(NamedTuple):
     deals: NDArray[np.bool_]  # (n, candidates), whether a deal follows the moves that lead there
     parents: NDArray[np.int16]  # (n, held), `Search.parents` of the enumeration
     moves: NDArray[np.uint8]  # (n, held), `Search.moves` of the enumeration
-    played: NDArray[np.int16]  # (n, LONGEST), moves of the last action, then -1
+    played: NDArray[np.int16]  # (n, MOVES_PER_ACTION), moves of the last action, then -1
 
 
 class Scratch(NamedTuple):
@@ -76,7 +76,7 @@ class Scratch(NamedTuple):
     shown: NDArray[Any]  # SHOWN (1,)
     words: NDArray[np.uint64]  # (1, words)
     chosen: NDArray[np.int64]  # (candidates,)
-    path: NDArray[np.int64]  # (LONGEST,)
+    path: NDArray[np.int64]  # (MOVES_PER_ACTION,)
 
 
 def new_scratch(rules: Rules, candidates: int, expansions: int) -> Scratch:
@@ -86,7 +86,7 @@ def new_scratch(rules: Rules, candidates: int, expansions: int) -> Scratch:
         np.zeros(1, SHOWN),
         new_masks(1, rules)[0],
         np.zeros(candidates, np.int64),
-        np.zeros(LONGEST, np.int64),
+        np.zeros(MOVES_PER_ACTION, np.int64),
     )
 
 

@@ -20,7 +20,7 @@ from four_seasons_env.schemas import Count
 Save = Callable[["Session"], None]
 """A function that is called with a session whose game has ended, and writes its record."""
 
-MAX_MOVES = 5_000
+SESSION_MOVES = 5_000
 """Moves of a game, so that a server replays it in a second or two."""
 
 
@@ -50,8 +50,10 @@ class History:
 
 
 def _check_length(moves: int) -> None:
-    if moves > MAX_MOVES:
-        raise ValueError(f"a game must have at most {MAX_MOVES:,} moves: undo some, or start anew")
+    if moves > SESSION_MOVES:
+        raise ValueError(
+            f"a game must have at most {SESSION_MOVES:,} moves: undo some, or start anew"
+        )
 
 
 class Session:
@@ -74,8 +76,8 @@ class Session:
             reason.
 
     Raises:
-        ValueError: for unknown rules, a bad deal, more than `MAX_MOVES`, moves that are not legal,
-            or times that do not fit the moves.
+        ValueError: for unknown rules, a bad deal, more than `SESSION_MOVES`, moves that are not
+            legal, or times that do not fit the moves.
     """
 
     def __init__(
@@ -159,7 +161,7 @@ class Session:
 
         Raises:
             IllegalMove: if the rules do not allow it, with the reason.
-            ValueError: if the rule set has no such move, or after `MAX_MOVES`.
+            ValueError: if the rule set has no such move, or after `SESSION_MOVES`.
         """
         _check_length(len(self.steps) + 1)
         seconds = time.monotonic() - self._started

@@ -5,10 +5,10 @@ share one table and all piles share another, so that what is learned about one h
 third table is for the game as a whole. Ranks are relative to the base. A card's *wait* is the
 number of cards that must go up before it on its foundation.
 
-A position is `row_length` slots of int16 (`write_row`): for each suit the slots of `SUIT`, for each
-pile those of `PILE`, once those of `GAME`, then `WASTE_SLOTS`. All slots but the last 52 hold the
-number of a row in a table, counted from 1, or 0 for none. Each slot always has the same meaning, so
-that positions that follow one another differ in few slots.
+A position is `row_length` slots of int16 (`write_row`): for each suit the slots of `OF_SUIT`, for
+each pile those of `OF_PILE`, once those of `OF_GAME`, then `WASTE_SLOTS`. All slots but the last 52
+hold the number of a row in a table, counted from 1, or 0 for none. Each slot always has the same
+meaning, so that positions that follow one another differ in few slots.
 
 The last 52 slots are the cards of the waste from the bottom up: 1 + 4 x relative rank + suit, or 0
 for none. Pairs of them are rows of a fourth table (`pair_row`). A pair of cards in the waste says
@@ -60,7 +60,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from four_seasons_env.engine.bits import lowest, popcount
+from four_seasons_env.engine.bits import ONE, ZERO, lowest, popcount
 from four_seasons_env.engine.deals import NO_CARD
 from four_seasons_env.engine.jit import inlined, internal, jit
 from four_seasons_env.engine.kernel import relative_rank, stock_cards, stock_size
@@ -70,7 +70,6 @@ _PLACES = 16  # of a card: unseen; in the waste under 0, 1, 2 ... others; in a p
 _IN_WASTE, _IN_PILE = 1, 11
 _WAITS = 13 * _PLACES  # rows of cards by their rank, before those by their wait
 _STOCK_STEP, _STOCKS = 3, 18  # the stock, in steps of three cards
-_ONE = np.uint64(1)
 
 
 class Feature(NamedTuple):
@@ -82,12 +81,12 @@ class Feature(NamedTuple):
     meaning: str
 
 
-SUIT = (
+OF_SUIT = (
     Feature("STOCK", 1, _STOCKS, "cards in the stock, in steps of three"),
     Feature("LEVEL", 1, 14, "cards on the foundation"),
     Feature("CARDS", 2 * 13, 2 * _WAITS, "of each rank not up: its rank and place, wait and place"),
 )
-PILE = (  # of a pile that is not a space
+OF_PILE = (  # of a pile that is not a space
     Feature("LOWEST", 1, 13, "the lowest card"),
     Feature("TOP", 1, 13, "the top card"),
     Feature("HEIGHT", 1, 8, "cards, up to 8"),
@@ -95,7 +94,7 @@ PILE = (  # of a pile that is not a space
     Feature("NEXT", 1, 14 * 4, "the least wait of a card, and the cards on it, up to 3"),
     Feature("STOCK", 1, _STOCKS, "cards in the stock, in steps of three"),
 )
-GAME = (
+OF_GAME = (
     Feature("WASTE_TOP", 1, 14, "the waste's top card, or none"),
     Feature("SPACES", 1, 13, "spaces"),
     Feature("CARDS_LEFT", 1, 53, "cards in the stock"),
@@ -138,11 +137,15 @@ def _rows(features: tuple[Feature, ...], table: str) -> Any:
     return _numbers(1, ((each.name, each.classes) for each in in_order))
 
 
-SUIT_AT, PILE_AT, GAME_AT = _slots(SUIT), _slots(PILE), _slots(GAME)
+SUIT_AT, PILE_AT, GAME_AT = _slots(OF_SUIT), _slots(OF_PILE), _slots(OF_GAME)
 SUIT_SLOTS: int = SUIT_AT.END
 PILE_SLOTS: int = PILE_AT.END
 GAME_SLOTS: int = GAME_AT.END
-SUIT_ROW, PILE_ROW, GAME_ROW = _rows(SUIT, "suits"), _rows(PILE, "piles"), _rows(GAME, "game")
+SUIT_ROW, PILE_ROW, GAME_ROW = (
+    _rows(OF_SUIT, "suits"),
+    _rows(OF_PILE, "piles"),
+    _rows(OF_GAME, "game"),
+)
 SUIT_ROWS, PILE_ROWS, GAME_ROWS = SUIT_ROW.END - 1, PILE_ROW.END - 1, GAME_ROW.END - 1
 WASTE_SLOTS = 52
 
@@ -264,9 +267,9 @@ def write_row(g, rule, out):
     # 2. The piles and their cards.
     spaces = blocked = buried = 0
     at = 4 * SUIT_SLOTS
-    takes = np.uint64(0)
+    takes = ZERO
     accepts = rule.accepts[g.base[0]]
-    tops = np.uint64(0)  # two bits a rank: piles with such a top, up to 2
+    tops = ZERO  # two bits a rank: piles with such a top, up to 2
     for pile in range(rule.piles):
         top = g.top[pile]
         if top == NO_CARD:
@@ -276,7 +279,7 @@ def write_row(g, rule, out):
         # The two bits stop at 2, so the count never spills into the next rank.
         shift = np.uint64(2 * relative_rank(g, rule, top))
         if (tops >> shift) & np.uint64(3) < np.uint64(2):
-            tops += _ONE << shift
+            tops += ONE << shift
         more = _add_pile(g, rule, pile, stock, at, out)
         blocked += more[0]
         buried += more[1]
@@ -314,7 +317,7 @@ def write_row(g, rule, out):
     hosted = np.int64(popcount(takes & unseen))
     while unseen:
         card = np.int64(lowest(unseen))
-        unseen &= unseen - _ONE
+        unseen &= unseen - ONE
         _add_card(card, relative_rank(g, rule, card), _wait(g, rule, card), 0, out)
     # 5. What was counted on the way.
     out[game + GAME_AT.SPACES] = GAME_ROW.SPACES + spaces

@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 
 from four_seasons_env.arguments import check_positive
 from four_seasons_env.engine import containers
-from four_seasons_env.engine.bits import next_move
+from four_seasons_env.engine.bits import ONE, next_move
 from four_seasons_env.engine.hashing import position_keys
 from four_seasons_env.engine.jit import inlined, internal, jit, merged, numbers
 from four_seasons_env.engine.kernel import GAME, ends_decision, is_won, legal, new_masks, play
@@ -49,9 +49,8 @@ DEEPEST = 250
 """Maximum number of moves to a position; those that far away are not expanded."""
 
 _SLOTS = 1 << 15  # of the transposition table; a search fills up to half of it
-_ONE = np.uint64(1)
 
-STATE = np.dtype(
+SEARCH_STATE = np.dtype(
     [
         ("count", "i8"),  # positions held
         ("waiting", "i8"),  # of these, positions in the queue
@@ -76,7 +75,7 @@ class Search(NamedTuple):
     masks: NDArray[np.uint64]  # (size, words) legal moves
     heap: NDArray[np.int64]  # (size,) positions to be expanded
     table: containers.Transpositions  # the rows of the positions held
-    state: NDArray[np.void]  # STATE (1,)
+    state: NDArray[np.void]  # SEARCH_STATE (1,)
 
 
 MOST_HELD = _SLOTS // 2
@@ -102,7 +101,7 @@ def new_search(rules: Rules, size: int) -> Search:
         new_masks(size, rules)[0],
         np.zeros(size, np.int64),
         containers.new_transpositions(size, _SLOTS),
-        np.zeros(1, STATE),
+        np.zeros(1, SEARCH_STATE),
     )
 
 
@@ -125,7 +124,7 @@ def _fill_row(rule, parent, move, row, horizon, search):
     continues = legal(g, rule, True, search.masks[row])
     search.values[row] = WON if is_won(g, rule) else np.float32(0)
     # Where the next card may be turned (move 0, the lowest byte), a player may stop.
-    may_deal = horizon == UNTIL_HIDDEN and continues and search.masks[row, 0] & _ONE != 0
+    may_deal = horizon == UNTIL_HIDDEN and continues and search.masks[row, 0] & ONE != 0
     search.turns[row] = 0 if may_deal else _NOT_YET
 
 

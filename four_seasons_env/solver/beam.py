@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from four_seasons_env.engine import kernel
-from four_seasons_env.engine.bits import next_move
+from four_seasons_env.engine.bits import ONE, next_move
 from four_seasons_env.engine.containers import find, move_keys, pop, push
 from four_seasons_env.engine.hashing import position_keys
 from four_seasons_env.engine.jit import jit
@@ -32,7 +32,7 @@ from four_seasons_env.solver.analysis.features import WEIGHTS, score_position
 from four_seasons_env.solver.analysis.relaxation import MAX_SAFE, safe_move
 from four_seasons_env.solver.analysis.root import LOST, SEARCHING, UNDECIDED, UNLIMITED, WON, Root
 
-STATE = np.dtype(
+BEAM_STATE = np.dtype(
     [
         ("pool", "i8"),  # rows in use: positions of this layer
         ("heap", "i8"),  # rows in use: those that wait to be expanded
@@ -66,7 +66,6 @@ _LAST_EXPANSIONS = 30
 # With so few cards left, all arrangements are kept: any of them may be the one that wins.
 _LATE = 3
 _ALL = 2**40
-_1 = np.uint64(1)
 
 
 @jit
@@ -85,12 +84,12 @@ class Positions(NamedTuple):
 
 
 class BeamArrays(NamedTuple):
-    """The arrays of a search; `STATE` says how much of each buffer is in use."""
+    """The arrays of a search; `BEAM_STATE` says how much of each buffer is in use."""
 
     rules: NDArray[np.void]  # RULE (1,)
     frames: NDArray[np.void]  # FRAME (1,)
     weights: NDArray[np.float64]  # (features,) of `score_position`
-    state: NDArray[np.void]  # STATE (1,)
+    state: NDArray[np.void]  # BEAM_STATE (1,)
     pool: Positions  # of this layer
     heap: NDArray[np.int64]  # (n,) rows of the pool that wait to be expanded
     later: Positions  # of later layers
@@ -109,14 +108,14 @@ def _count_visit(g, rule, keys, counts):
         its tableau, both with this one; the second is 0 for a duplicate.
     """
     arranged, unarranged = position_keys(g, rule)
-    at = find(keys, max(arranged, _1))
-    keys[at] = max(arranged, _1)
+    at = find(keys, max(arranged, ONE))
+    keys[at] = max(arranged, ONE)
     counts[at] += 1
     visits = counts[at]
     if visits > 1:
         return visits, 0
-    at = find(keys, max(~unarranged, _1))  # inverted: both keys of an empty tableau are equal
-    keys[at] = max(~unarranged, _1)
+    at = find(keys, max(~unarranged, ONE))  # inverted: both keys of an empty tableau are equal
+    keys[at] = max(~unarranged, ONE)
     counts[at] += 1
     return visits, counts[at]
 
@@ -126,7 +125,7 @@ def _add_line(state, lines, parent, move):
     """Extend a line by a move; returns the row of the new line.
 
     Args:
-        state: a STATE record.
+        state: a BEAM_STATE record.
         lines: LINE (n,), with room for one more.
     """
     lines[state.lines].parent = parent
@@ -276,7 +275,7 @@ class Beam:
             kernel.compile_rules(root.rules),
             root.frames,
             weights,
-            np.zeros(1, STATE),
+            np.zeros(1, BEAM_STATE),
             _new_positions(room),
             np.empty(room, np.int64),
             _new_positions(room),

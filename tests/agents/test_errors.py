@@ -250,7 +250,6 @@ ARRAYS = [  # compiled code would read or write outside of its arrays
     (lambda _: rows_of(BYTES, DEFAULT), ValueError, r"places\[0, 0\] must be 0 to 7, not 8"),
     (lambda _: rows_of(BYTES / 9, DEFAULT), TypeError, r"of float64; use .*\(norm_obs=False\)"),
     (lambda _: rows_of(BYTES[:, 1:], DEFAULT), ValueError, r"shape \(n, 107\), not \(2, 106\)"),
-    (lambda _: rows_of(BYTES - 8, DEFAULT, np.empty((1, 9), np.int16)), ValueError, "out must be"),
     (lambda _: move_rows_of(BYTES - 8, MARKED, DEFAULT), ValueError, r"masks must .*\(2, 32\)"),
     (lambda _: LuckMeter(RULES["czarina"]).worth(GAMES), InvalidGame, "not a .* of 'czarina'"),
     (lambda _: play_through(GAMES, DEFAULT, [0]), InvalidGame, "record 0 is not"),

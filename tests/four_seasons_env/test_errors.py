@@ -170,7 +170,7 @@ TEXTS: list[tuple[Callable[..., Any], list[Row]]] = [
             ({"times": [1]}, RecordError, "one for each move"),
             ({"times": [0, 10**400]}, RecordError, "times must be seconds"),
             ({"undone": -1}, RecordError, "'undone' must be 0 or more, not -1"),
-            ({"hinted": 2, "by_agent": 1}, RecordError, "more moves than the record has"),
+            ({"by_agent": 3}, RecordError, "more moves than the record has"),
             ({"playr": "Ada"}, RecordError, "unknown field 'playr': did you mean 'player'"),
         ],
     ),

@@ -252,7 +252,7 @@ def test_requests_have_limits(client, monkeypatch):
         answer = client.post("/api/sessions", content=content, headers=headers)
         assert answer.status_code == (400 if "moves" in reason else 413)
         assert f"must have at most {reason}" in answer.json()["error"]
-    monkeypatch.setattr("four_seasons_env.play.session.MAX_MOVES", 2)
+    monkeypatch.setattr("four_seasons_env.play.session.SESSION_MOVES", 2)
     status = [client.post(f"{game}/move", json={"move": "deal"}).status_code for _ in range(3)]
     assert status == [200, 200, 400]
     assert client.get(game).json()["moves"] == ["deal"] * 2

@@ -38,12 +38,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from four_seasons_env.engine.bits import popcount
+from four_seasons_env.engine.bits import ONE, ZERO, popcount
 from four_seasons_env.engine.deals import NO_CARD
 from four_seasons_env.engine.jit import inlined, jit
 from four_seasons_env.engine.moves import WASTE
 from four_seasons_env.solver.analysis import relaxation
-from four_seasons_env.solver.analysis.relaxation import FOUR, ONE, SUIT, ZERO
+from four_seasons_env.solver.analysis.relaxation import FOUR, SUIT
 
 WEIGHTS = np.array(
     [-0.23, -0.21, 1.93, -0.18, -2.0, 0.37, -0.25, 0.38, -0.17, -0.31, -0.47, -0.33, 0, 0, 0, 0, 0]

@@ -32,10 +32,11 @@ from __future__ import annotations
 import numpy as np
 
 from four_seasons_env.engine import kernel
+from four_seasons_env.engine.bits import ONE, ZERO
 from four_seasons_env.engine.jit import jit
 from four_seasons_env.engine.moves import WASTE
 
-ZERO, ONE, FOUR = np.uint64(0), np.uint64(1), np.uint64(4)
+FOUR = np.uint64(4)
 SUIT = np.uint64(0x1111111111111)  # the thirteen cards of the first suit
 WASTE_UP = 1
 """The number of the move W>F; those of Ti>F follow."""

@@ -17,7 +17,7 @@ from four_seasons_env.engine.containers import Transpositions, move_keys, new_tr
 from four_seasons_env.rules import Rules
 from four_seasons_env.solver.analysis.root import make_frame
 
-STATE = np.dtype(
+VALUE_STATE = np.dtype(
     [
         ("top", "i8"),  # rows in use
         ("values", "i8"),  # keys in the transposition table
@@ -54,7 +54,7 @@ class FairArrays(NamedTuple):
 
     rules: NDArray[np.void]  # RULE (1,)
     frames: NDArray[np.void]  # FRAME (1,)
-    state: NDArray[np.void]  # STATE (1,)
+    state: NDArray[np.void]  # VALUE_STATE (1,)
     positions: NDArray[np.void]  # GAME (rows,)
     rows: NDArray[np.void]  # ROW (rows,)
     heap: NDArray[np.int64]  # (rows,) rows to expand, of each position that is being valued
@@ -70,7 +70,7 @@ def new_arrays(record: Any, rules: Rules) -> FairArrays:
     return FairArrays(
         rules=kernel.compile_rules(rules),
         frames=make_frame(record, rules),
-        state=np.zeros(1, STATE),
+        state=np.zeros(1, VALUE_STATE),
         **_new_rows(_ROWS),
         values=np.zeros(_VALUES, VALUE),
         words=kernel.new_masks(1, rules)[0][0],

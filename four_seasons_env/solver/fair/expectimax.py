@@ -33,7 +33,7 @@ from __future__ import annotations
 import numpy as np
 
 from four_seasons_env.engine import kernel
-from four_seasons_env.engine.bits import next_move
+from four_seasons_env.engine.bits import ONE, ZERO, next_move
 from four_seasons_env.engine.containers import find, find_or_add, pop, push, remove_rows
 from four_seasons_env.engine.hashing import position_keys
 from four_seasons_env.engine.jit import jit
@@ -52,7 +52,6 @@ FIRST = 32
 """Positions that an enumeration of decisions holds at first; chosen by hand, as `GROWTH`."""
 GROWTH = 8
 """How many times as many it holds the next time."""
-_ZERO, _1 = np.uint64(0), np.uint64(1)
 
 
 # No other compiled function calls this one: a caller that Numba loads from its cache crashes where
@@ -149,7 +148,7 @@ def _turn_each(row, hidden, arrays):
         # 1. A swap turns any of them. The order of the others is not read.
         g.deck[at], g.deck[other] = g.deck[other], g.deck[at]
         factor = kernel.order_factor(rule, unseen, g.deck[at])
-        orders = kernel.count_orders(rule, unseen ^ (_1 << np.uint64(g.deck[at])))
+        orders = kernel.count_orders(rule, unseen ^ (ONE << np.uint64(g.deck[at])))
         rows[into].factor, rows[into].orders = factor, orders
         kernel.play(g, rule, rows[row].turn)
         state.positions += 1
@@ -212,11 +211,11 @@ def _enumerate_decisions(hidden, orders, limit, arrays):
         safe = safe_move(positions[here], rule, frame) if frame.safe else -1
         if safe >= 0:
             words[:] = 0
-            words[safe >> 3] = _1 << np.uint64(8 * (safe & 7))
+            words[safe >> 3] = ONE << np.uint64(8 * (safe & 7))
         else:
             kernel.legal(positions[here], rule, True, words)
-            if not is_open and words[0] & _1:
-                words[0] ^= _1  # a deal makes this row a decision
+            if not is_open and words[0] & ONE:
+                words[0] ^= ONE  # a deal makes this row a decision
                 rows[here].turn = DEAL
         dealt = positions[here].dealt
         move = -1
@@ -258,7 +257,7 @@ def _store(key, low, high, orders, arrays):
     """Narrow the bounds of a key in the transposition table."""
     state, values = arrays.state[0], arrays.values
     entry = values[find(values.key, key)]
-    if entry.key == _ZERO:
+    if entry.key == ZERO:
         if 2 * state.values >= len(values):  # a full table would make `find` endless
             state.status = VALUES_FULL
             return

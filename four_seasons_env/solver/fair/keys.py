@@ -23,13 +23,12 @@ from __future__ import annotations
 import numpy as np
 
 from four_seasons_env.engine import kernel
-from four_seasons_env.engine.bits import popcount
+from four_seasons_env.engine.bits import ONE, ZERO, popcount
 from four_seasons_env.engine.deals import NO_CARD
 from four_seasons_env.engine.jit import jit
 from four_seasons_env.engine.moves import WASTE
 from four_seasons_env.solver.analysis.relaxation import SUIT, cards_up
 
-_0, _1 = np.uint64(0), np.uint64(1)
 _NOTHING = 52  # no card, in place of a card's place
 _ALL = 99  # no limit of cards
 
@@ -74,7 +73,7 @@ def shared_key(g, rule, frame, suits, names):
                 names[suit] += suits[other] < suits[suit] or (is_equal and other < suit)
     # 3. Hash again under the new names, and add up.
     _hash_suits(g, rule, frame, suits, names, matter)
-    return max(_STOCK[g.redeals, kernel.stock_size(g)] + suits.sum(), _1)
+    return max(_STOCK[g.redeals, kernel.stock_size(g)] + suits.sum(), ONE)
 
 
 @jit
@@ -91,14 +90,14 @@ def _cards_that_matter(g, frame):
     # 1. All cards that are neither up nor in the waste matter.
     passed, card = cards, g.top[WASTE]
     while card != NO_CARD:
-        passed ^= _1 << np.uint64(frame.place[card])
+        passed ^= ONE << np.uint64(frame.place[card])
         card = g.below[card]
     # 2. From the top of the waste down: a card matters if a later card of its suit lies above it or
     # outside of the waste, and so do all cards above it.
     cards, matter, depth, card = passed, 0, 1, g.top[WASTE]
     while card != NO_CARD:
-        bit = _1 << np.uint64(frame.place[card])
-        is_last = passed & (SUIT << np.uint64(card & 3)) & ~(bit - _1) == _0
+        bit = ONE << np.uint64(frame.place[card])
+        is_last = passed & (SUIT << np.uint64(card & 3)) & ~(bit - ONE) == ZERO
         passed |= bit
         if not is_last:
             cards, matter = passed, depth
