@@ -127,8 +127,8 @@ def run_blocks(blocks: Sequence[Block], label: str, workers: Workers) -> pd.Data
         deals, left = (sum(len(each.deals) for each in some) for some in (blocks, todo))
         shown = bar.add_task(label, total=deals, completed=deals - left)
         # joblib returns results of loky and Dask as they come, those of Ray at the end.
-        kind = "list" if workers.backend == "ray" else "generator_unordered"
-        for count, failure in Parallel(return_as=kind)(delayed(_attempt)(each) for each in todo):
+        order = "list" if workers.backend == "ray" else "generator_unordered"
+        for count, failure in Parallel(return_as=order)(delayed(_attempt)(each) for each in todo):
             bar.advance(shown, count)
             failures += failure
     if failures:

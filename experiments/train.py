@@ -4,8 +4,10 @@
     four-seasons train --agent planner --steps 20k --out runs/p     # its steps are games
     four-seasons train --resume --out runs/x                        # after Ctrl-C or a kill
 
-A resumed run continues with the weights and the optimiser of its last checkpoint. The planner
-learns the same as in an uninterrupted run; other agents start new games.
+A resumed run continues with the weights and the optimiser of its last checkpoint. A kill loses the
+learning since then: at most `CHECKPOINT_SECONDS` and one update. The planner learns the same as in
+an uninterrupted run, if the limit is a number of steps; a limit of time ends each run elsewhere.
+Other agents start new games.
 `four_seasons_env.experiments.folders` describes the files of a run.
 """
 
@@ -96,10 +98,10 @@ def train(run: Train) -> None:
     if stored:
         run = _resumed(run, stored)
     _check(run)
-    rules, kind = get_rules(run.rules), training.get_learner(run.agent)
-    settings = _read_settings(run, kind, rules, stored)
+    rules, algorithm = get_rules(run.rules), training.get_learner(run.agent)
+    settings = _read_settings(run, algorithm, rules, stored)
     if run.minutes is None and run.core_minutes is None:
-        run = replace(run, steps=run.steps or kind.run_steps)
+        run = replace(run, steps=run.steps or algorithm.run_steps)
     own = [run.out / each for each in (folders.DONE, folders.PROGRESS, folders.CHECKPOINTS)]
     own += [run.out / policy / file for policy in (BEST, folders.LAST) for file in FILES]
     with folders.locked(run.out, "training", own):
@@ -120,17 +122,19 @@ def train(run: Train) -> None:
             }
             folders.write_json(run.out / folders.RUN, about | folders.provenance())
         # 3. Learn, and note the outcome.
-        done = _start(run, kind, settings, rules)
+        done = _start(run, algorithm, settings, rules)
         folders.write_json(run.out / folders.DONE, asdict(done))
     print(f"saved in {run.out}:\n  policies in best/ and last/, the learning curve in progress.csv")
     print(f"  best/ was selected on deals {done.best.deals}: compare it on others")
 
 
-def _start(run: Train, kind: type[training.Learner], settings: Any, rules: Rules) -> folders.Done:
+def _start(
+    run: Train, algorithm: type[training.Learner], settings: Any, rules: Rules
+) -> folders.Done:
     """Start workers, the learner and a progress bar, and learn."""
     import torch
 
-    workers = run.workers if kind.uses_workers else Workers(n_jobs=1)
+    workers = run.workers if algorithm.uses_workers else Workers(n_jobs=1)
     with ExitStack() as at_the_end:
         # 1. With batches as small as these two threads are no faster, and take nearly twice the
         # processor time.
@@ -140,13 +144,13 @@ def _start(run: Train, kind: type[training.Learner], settings: Any, rules: Rules
         pool = at_the_end.enter_context(started_pool(workers))
         bar = at_the_end.enter_context(progress_bar())
         if workers.share_this_machine:
-            _load(kind, rules, settings, training.ThisProcess())
-        _load(kind, rules, settings, pool)
+            _load(algorithm, rules, settings, training.ThisProcess())
+        _load(algorithm, rules, settings, pool)
         # 3. The learner as it was, or new.
-        learner = kind(rules, settings, run.seed, pool)
+        learner = algorithm(rules, settings, run.seed, pool)
         progress = _first_progress(run, learner)
         print(
-            f"{run.agent} learns {rules.name}:\n  {learner.describe()}, from {kind.unit[:-1]} "
+            f"{run.agent} learns {rules.name}:\n  {learner.describe()}, from {algorithm.unit[:-1]} "
             f"{learner.steps:,}",
             flush=True,
         )
@@ -268,12 +272,12 @@ def _first_progress(run: Train, learner: training.Learner) -> Progress:
 
 
 def _load(
-    kind: type[training.Learner], rules: Rules, settings: Any, pool: training.GamePool
+    algorithm: type[training.Learner], rules: Rules, settings: Any, pool: training.GamePool
 ) -> None:
     """Compile, or load, what learning and validations need: this does not count as learning."""
     games = {"games": pool.size} if hasattr(settings, "games") else {}
-    small = replace(settings, **games | kind.smallest)
-    learner = kind(rules, small, 0, pool)
+    small = replace(settings, **games | algorithm.smallest)
+    learner = algorithm(rules, small, 0, pool)
     learner.update(0.0)
     _play_policy(learner, *learner.policy({}), range(TRAIN_FROM, TRAIN_FROM + pool.size))
 
@@ -348,21 +352,21 @@ def _check(run: Train) -> None:
 
 
 def _read_settings(
-    run: Train, kind: type[training.Learner], rules: Rules, stored: folders.RunFile | None
+    run: Train, algorithm: type[training.Learner], rules: Rules, stored: folders.RunFile | None
 ) -> Any:
     """The hyperparameters of a run, after the checks that depend on the algorithm."""
-    if not kind.uses_workers and run.workers not in (Workers(), Workers(n_jobs=1)):
+    if not algorithm.uses_workers and run.workers not in (Workers(), Workers(n_jobs=1)):
         raise ValueError(
             f"{run.agent} learns in one process: leave out --n-jobs, --backend and --cluster"
         )
     run.workers.check()
     # A resumed run keeps the values that its YAML file had at its start.
     if stored:
-        return training.make_settings(kind.schema, stored.hyperparameters, run.agent)
-    settings = kind.read_settings(run.set)
+        return training.make_settings(algorithm.schema, stored.hyperparameters, run.agent)
+    settings = algorithm.read_settings(run.set)
     # Weights that do not fit are refused now, not after loading.
     if run.warm_start is not None:
-        kind.first_weights(run.warm_start, rules, settings)
+        algorithm.first_weights(run.warm_start, rules, settings)
     return settings
 
 

@@ -140,15 +140,15 @@ def as_int64(name: str, array: NDArray[Any]) -> NDArray[np.int64]:
     return np.array(array, _INT64)
 
 
-def check_type(name: str, value: Any, kind: type[T]) -> T:
+def check_type(name: str, value: Any, expected: type[T]) -> T:
     """An argument's value, if it is of a type.
 
     Raises:
         WrongType: if it is not.
     """
-    if not isinstance(value, kind):
-        home = ".".join(each for each in kind.__module__.split(".") if not each.startswith("_"))
-        raise WrongType(f"{name} must be a {home}.{kind.__name__}, not {reprlib.repr(value)}")
+    if not isinstance(value, expected):
+        home = ".".join(each for each in expected.__module__.split(".") if not each.startswith("_"))
+        raise WrongType(f"{name} must be a {home}.{expected.__name__}, not {reprlib.repr(value)}")
     return value
 
 

@@ -110,8 +110,8 @@ def check_fields(values: Mapping[str, Any], schema: type[Any]) -> None:
             raise ValueError(f"{name} is {value!r}: {error}") from None
 
 
-def _from_text(kind: type, value: Any) -> Any:
+def _from_text(expected: type, value: Any) -> Any:
     """Convert a type that msgspec does not know, and that is text in JSON: a path, or a name."""
-    if issubclass(kind, (Path, str)) and isinstance(value, str):
-        return kind(value)
-    raise ValueError(f"Expected `{kind.__name__}`, got `{type(value).__name__}`")
+    if issubclass(expected, (Path, str)) and isinstance(value, str):
+        return expected(value)
+    raise ValueError(f"Expected `{expected.__name__}`, got `{type(value).__name__}`")

@@ -105,8 +105,8 @@ class Plans:
     def finish(self, game: Any) -> None:
         """Plan a game in which nothing is hidden to its end.
 
-        The plan is the solver's win. Where the solver finds none, it is NONE for every position
-        that the heuristic will pass through, so that the solver is not asked again.
+        The plan is the solver's win. Where the solver finds none, it is NONE for the positions that
+        the heuristic will pass through, and for no others, so that the solver is not asked again.
         """
         games = np.zeros(1, kernel.GAME)
         games[0] = game

@@ -4,6 +4,17 @@ Zobrist joins the numbers by exclusive or; here they are added, and subtracted w
 longer holds. A move changes few facts, so the hash after it follows from the hash before it
 (`key_change`): where the AC leaves a space for the 2D, it changes by LINK[AC, 2D] - LINK[AC, 52].
 
+    hash              equal for positions that                 used by
+    ----------------  ---------------------------------------  -----------------------------------
+    `position_keys`   differ in the order of their piles; of   searches of one game: candidates,
+                      one game only, whose deck both have      endings, fair values, the solver
+    `key_change`      as above: the change by one move         the mask `no_repeats`
+    `public_key`      a player cannot tell apart, of any       planned moves, `Game.key`
+                      deal; in the same order of piles,
+                      because a planned move names a pile
+    `shared_key`      a player could play alike, of any        the table of fair values
+    (`solver.fair`)   deal: suits and piles have no names
+
 The records are positions: those from outside have been checked before (`validation`), because a
 chain of cards without an end would be followed for ever. `Game.key` is for everybody.
 

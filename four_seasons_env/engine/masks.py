@@ -27,8 +27,9 @@ Both ways on from there return: T4>T2 has the hash of the second line, T4>T0 tha
 >>> ", ".join(str(move) for move in all_moves(start.rules) if mask[move.number])
 'deal, W>T0'
 
-The positions of a run differ only in their piles, and in their foundations where cards come back.
-So only these are hashed, from the first one on (`hashing.key_change`). Each run starts from a fresh
+Positions that differ only in the order of their piles are one; a reserve is no such pile. The
+positions of a run differ only in their piles, and in their foundations where cards come back. So
+only these are hashed, from the first one on (`hashing.key_change`). Each run starts from a fresh
 hash, so entries that earlier runs have left can never match and need not be cleared.
 """
 

@@ -122,8 +122,8 @@ def _shown(value: Any) -> str:
     if not isinstance(value, np.ndarray):
         return f"a {type(value).__name__}"
     # The dtype of other records would fill several lines.
-    kind = "GAME" if value.dtype == kernel.GAME else "records" if value.dtype.names else value.dtype
-    return f"{kind} of shape {value.shape}"
+    what = "GAME" if value.dtype == kernel.GAME else "records" if value.dtype.names else value.dtype
+    return f"{what} of shape {value.shape}"
 
 
 _UNCHECKED: dict[Any, Callable[..., Any]] = {}

@@ -1,7 +1,8 @@
 """Episodes on top of the game, compiled: reset and step for a batch of games.
 
 The single environment is a batch of one, the vector environment a batch of many: both run this
-code, so they cannot differ. All results go into buffers that the caller owns.
+code, so they cannot differ. All results go into buffers, which `running.RunningGames` owns.
+Compiled code runs without the GIL, so several threads can call `advance`, each for its own games.
 
 One compiled function, `advance`, does both. It could be two, `begin` and `step`, but both need the
 legal moves and the observation, and each would compile these for itself: the first step would

@@ -73,8 +73,9 @@ class FourSeasonsNextDealEnv(GameEnv):
     The game of `FourSeasonsEnv`, by the same rules and with the same deals, in larger steps.
     Between two cards of the stock nothing is hidden, so a player can examine every position that
     can be reached before the next card is turned. Those are the actions: the environment finds
-    them, plays the moves that lead to the chosen one, and turns the card. An episode of
-    four-seasons has at most 46 decisions, while the game often has more than 200 moves.
+    them, plays the moves that lead to the chosen one, and turns the card. The stock of
+    four-seasons has 46 cards, the last of which is no secret. So an episode with
+    `endings="search"` has at most 45 decisions, while the game often has more than 200 moves.
 
     ## Action Space
     `Discrete(candidates)`: action k chooses candidate k of those that were found, the most
@@ -323,7 +324,7 @@ class NextDealBatch(RunningGames):
         buffers = stepping.NextDealBuffers(
             observations=self.observations,
             rows=np.zeros((count, k), np.int16),
-            deals=np.zeros((count, k), np.bool_),
+            then_deals=np.zeros((count, k), np.bool_),
             parents=np.zeros((count, held), np.int16),
             moves=np.zeros((count, held), np.uint8),
             played=self.played,
@@ -370,7 +371,7 @@ class NextDealBatch(RunningGames):
         row = int(buffers.rows[index, action])
         length = write_path(row, buffers.parents[index], buffers.moves[index], path)
         moves = all_moves(self.rules)
-        deal = [moves[DEAL]] if buffers.deals[index, action] else []
+        deal = [moves[DEAL]] if buffers.then_deals[index, action] else []
         return [moves[number] for number in path[:length]] + deal
 
     def _refuse_illegal(self, index: int, action: int, where: str) -> None:

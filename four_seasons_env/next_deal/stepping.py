@@ -63,7 +63,7 @@ class NextDealBuffers(NamedTuple):
 
     observations: NDArray[Any]  # (n, candidates, slots)
     rows: NDArray[np.int16]  # (n, candidates), each candidate's row in the enumeration
-    deals: NDArray[np.bool_]  # (n, candidates), whether a deal follows the moves that lead there
+    then_deals: NDArray[np.bool_]  # (n, candidates), whether a deal follows the moves to it
     parents: NDArray[np.int16]  # (n, held), `Search.parents` of the enumeration
     moves: NDArray[np.uint8]  # (n, held), `Search.moves` of the enumeration
     played: NDArray[np.int16]  # (n, MOVES_PER_ACTION), moves of the last action, then -1
@@ -180,7 +180,7 @@ def _decide(i, bundle, opening):
             if opening:
                 count = 1
                 buffers.rows[i, 0] = 0
-                buffers.deals[i, 0] = False
+                buffers.then_deals[i, 0] = False
                 _observe(g, rule, settings.observation, scratch, buffers.observations[i, 0])
             else:  # no candidates are left then, so the episode ends below
                 _play_ending(i, bundle)
@@ -226,7 +226,7 @@ def _offer(i, bundle):
         buffers.rows[i, k] = row
         # Before a hidden card is dealt, the candidate is the position and the deal is added. Once
         # all is seen, the path to the candidate has any deal in it.
-        buffers.deals[i, k] = not all_seen and turn_at(search, row)[1] == 0
+        buffers.then_deals[i, k] = not all_seen and turn_at(search, row)[1] == 0
         _observe(
             search.positions[row], rule, settings.observation, scratch, buffers.observations[i, k]
         )
@@ -267,12 +267,12 @@ def _play_to_candidate(i, action, bundle):
     buffers, scratch = bundle.buffers, bundle.scratch
     g, rule = bundle.shared.games[i], bundle.contract.rules[0]
     row = np.int64(buffers.rows[i, action])
-    deals = buffers.deals[i, action]
+    then_deals = buffers.then_deals[i, action]
     length = write_path(row, buffers.parents[i], buffers.moves[i], scratch.path)
     # Under the full rules: where the search left a refill out, it turns its card now.
     for k in range(length):
         _play(g, i, rule, scratch.path[k], buffers)
-    if deals:
+    if then_deals:
         _play(g, i, rule, DEAL, buffers)
 
 

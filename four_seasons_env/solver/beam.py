@@ -28,9 +28,9 @@ from four_seasons_env.engine.containers import find, move_keys, pop, push
 from four_seasons_env.engine.hashing import position_keys
 from four_seasons_env.engine.jit import jit
 from four_seasons_env.engine.moves import Move, all_moves
-from four_seasons_env.solver.analysis.features import WEIGHTS, score_position
 from four_seasons_env.solver.analysis.relaxation import MAX_SAFE, safe_move
 from four_seasons_env.solver.analysis.root import LOST, SEARCHING, UNDECIDED, UNLIMITED, WON, Root
+from four_seasons_env.solver.analysis.score import WEIGHTS, score_position
 
 BEAM_STATE = np.dtype(
     [

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from four_seasons_env.solver.analysis.features import WEIGHTS, WIDE_WEIGHTS
+from four_seasons_env.solver.analysis.score import WEIGHTS, WIDE_WEIGHTS
 
 
 class Step(NamedTuple):

@@ -38,8 +38,8 @@ from four_seasons_env.engine.containers import find, find_or_add, pop, push, rem
 from four_seasons_env.engine.hashing import position_keys
 from four_seasons_env.engine.jit import jit
 from four_seasons_env.engine.moves import DEAL
-from four_seasons_env.solver.analysis.features import WEIGHTS, score_position
 from four_seasons_env.solver.analysis.relaxation import play_safe, safe_move
+from four_seasons_env.solver.analysis.score import WEIGHTS, score_position
 from four_seasons_env.solver.fair.arrays import (
     OUT_OF_POSITIONS,
     ROWS_FULL,
