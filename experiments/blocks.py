@@ -126,7 +126,8 @@ def run_blocks(blocks: Sequence[Block], label: str, workers: Workers) -> pd.Data
     with workers.started(), progress_bar() as bar:
         deals, left = (sum(len(each.deals) for each in some) for some in (blocks, todo))
         shown = bar.add_task(label, total=deals, completed=deals - left)
-        # joblib returns results of loky and Dask as they come, those of Ray at the end.
+        # joblib returns results of loky and Dask as they come, those of Ray at the end (ray pull
+        # request 41028, closed).
         order = "list" if workers.backend == "ray" else "generator_unordered"
         for count, failure in Parallel(return_as=order)(delayed(_attempt)(each) for each in todo):
             bar.advance(shown, count)

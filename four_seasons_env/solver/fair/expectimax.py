@@ -55,7 +55,7 @@ GROWTH = 8
 
 
 # No other compiled function calls this one: a caller that Numba loads from its cache crashes where
-# it calls a function that calls itself.
+# it calls a function that calls itself (numba issue 6061, open).
 @jit
 def position_value(row, hidden, alpha, beta, arrays):
     """Bounds of a position's value, low and high, in orders: a max node.
