@@ -50,6 +50,20 @@ def as_array(tensor: Tensor) -> NDArray[np.float32]:
     return array
 
 
+def refuse_graph() -> None:
+    """Refuse a second derivative, in a backward pass of compiled code, which has none.
+
+    Without this, its part of the derivative would silently be 0.
+
+    Raises:
+        RuntimeError: if the backward pass was called with ``create_graph=True``.
+    """
+    if torch.is_grad_enabled():
+        raise RuntimeError(
+            "networks with compiled code have first derivatives only: leave out create_graph=True"
+        )
+
+
 class SumRows(torch.autograd.Function):
     """`sums.forward` and `sums.backward` for torch."""
 
@@ -107,6 +121,7 @@ class SumRows(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, *slopes: Tensor) -> Any:
         """The gradients of the tables."""
+        refuse_graph()
         summed, slot_map, above, shapes, device = ctx.saved
         slope = as_array(slopes[0])
 
@@ -124,6 +139,12 @@ class SumRows(torch.autograd.Function):
             for total, gradient in zip(totals, gradients, strict=True):
                 np.add(total, gradient, out=total)
         return (None, None, None, None, *(torch.from_numpy(each).to(device) for each in totals))
+
+
+@torch.compiler.disable  # type: ignore[untyped-decorator]
+def _sum_rows(*arguments: Any) -> Any:
+    """`SumRows`, into which torch's compiler cannot look."""
+    return SumRows.apply(*arguments)  # type: ignore[no-untyped-call]
 
 
 def _check_tables(tables: Sequence[Tensor]) -> None:
@@ -194,8 +215,7 @@ class PositionNetwork(nn.Module):
     def encode(self, rows: Tensor, decisions: Tensor, chosen: Tensor) -> Tensor:
         """The units of the dense layer, float32 of shape (m, hidden); see `SumRows.forward`."""
         tables = [self.get_parameter(name) for name in TABLES]
-        pooled = SumRows.apply(rows, decisions, chosen, self.parts, *tables)  # type: ignore[no-untyped-call]
-        return torch.relu(self.dense(pooled))
+        return torch.relu(self.dense(_sum_rows(rows, decisions, chosen, self.parts, *tables)))
 
     def forward(self, rows: Tensor, decisions: Tensor, chosen: Tensor) -> Tensor:
         """The outputs of the heads, float32 of shape (m, heads); see `SumRows.forward`."""

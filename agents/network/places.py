@@ -17,8 +17,9 @@ from torch import Tensor, nn
 
 from four_seasons_env.agents.network import rows as compiled
 from four_seasons_env.agents.network.checks import check_array
-from four_seasons_env.agents.network.module import as_array, as_whole, check_tensor
+from four_seasons_env.agents.network.module import as_array, as_whole, check_tensor, refuse_graph
 from four_seasons_env.agents.network.rows import MOST_ROWS, MOVE_ROWS, ROWS, kinds_of
+from four_seasons_env.arguments import check_positive
 from four_seasons_env.engine.moves import all_moves
 from four_seasons_env.rules import Rules, get_rules
 
@@ -47,9 +48,25 @@ class _Compiled(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, *slopes: Tensor) -> Any:
         """The gradients of the inputs."""
+        refuse_graph()
         gradients = tuple(np.zeros_like(each) for each in ctx.inputs)
         ctx.add(*ctx.fixed, *ctx.inputs, as_array(slopes[0]), gradients)
         return None, None, None, *map(torch.from_numpy, gradients)
+
+
+@torch.compiler.disable  # type: ignore[untyped-decorator]
+def _compiled(write: Any, add: Any, shape: Any, fixed: Any, *inputs: Tensor) -> Tensor:
+    """The result of a compiled function of tensors, which torch cannot look into.
+
+    Args:
+        write: `write(*fixed, *inputs, result)`.
+        add: of its gradient, `add(*fixed, *inputs, slopes, gradients)`.
+        shape: of the result.
+        fixed: a tuple of arrays that have no gradient.
+        *inputs: tensors that have one.
+    """
+    result: Tensor = _Compiled.apply((write, add), shape, fixed, *inputs)  # type: ignore[no-untyped-call]
+    return result
 
 
 class CardTable(nn.Module):
@@ -103,11 +120,10 @@ class PlacesEncoder(nn.Module):
         table = self.table()
         if table.device.type != "cpu":
             return _sums(rows, table)
-        array, functions = rows.numpy(), (compiled.sum_rows, compiled.add_slopes)
+        array = rows.numpy()
         check_array("rows", array, (np.int16,), (None, MOST_ROWS), ROWS - 1)
-        sums: Tensor = _Compiled.apply(  # type: ignore[no-untyped-call]
-            functions, (len(rows), table.shape[1]), (array,), table
-        )
+        shape = len(rows), table.shape[1]
+        sums: Tensor = _compiled(compiled.sum_rows, compiled.add_slopes, shape, (array,), table)
         return sums.to(table.dtype)
 
 
@@ -120,16 +136,29 @@ class MoveNetwork(nn.Module):
     Args:
         rules: a rule set's name or a `Rules`.
         layers: the three `MoveWidths`.
+        outputs: numbers for each move, such as the quantiles of a distribution, or the members of
+            an ensemble. They share all rows.
+
+    Examples:
+        >>> network = MoveNetwork("four-seasons", outputs=8)
+        >>> places, masks = torch.from_numpy(observations), torch.from_numpy(masks).bool()
+        >>> quantiles, values = network(places, masks)
+        >>> quantiles.shape, values.shape
+        (torch.Size([4, 32, 8]), torch.Size([4]))
     """
 
-    def __init__(self, rules: str | Rules, layers: Sequence[int] = (128, 64, 64)) -> None:
+    def __init__(
+        self, rules: str | Rules, layers: Sequence[int] = (128, 64, 64), outputs: int = 1
+    ) -> None:
         super().__init__()
-        widths = compiled.move_widths_of(layers)
+        widths, self.outputs = compiled.move_widths_of(layers), check_positive("outputs", outputs)
         self.rules = rules = get_rules(rules)
+        self._actions = len(all_moves(rules))
         self.encoder = PlacesEncoder(widths.position, rules.ranks)
         self.dense = nn.Linear(widths.position, widths.move)
         self.moves = CardTable(kinds_of(rules.ranks)[1], widths.move, 0.3)
-        self.score = nn.Parameter(0.02 * torch.randn(widths.move))
+        several = () if outputs == 1 else (outputs,)
+        self.score = nn.Parameter(0.02 * torch.randn(*several, widths.move))
         self.critic = PlacesEncoder(widths.critic, rules.ranks)
         self.value = nn.Linear(widths.critic, 1)
         with torch.no_grad():
@@ -138,8 +167,18 @@ class MoveNetwork(nn.Module):
             nn.init.zeros_(self.dense.bias)
             nn.init.zeros_(self.value.bias)
 
+    @torch.compiler.disable  # type: ignore[untyped-decorator]
+    def _rows(self, places: Tensor, masks: Tensor) -> tuple[Tensor, Tensor]:
+        """The rows of positions and of their moves; see `score_rows`."""
+        observed: NDArray[np.uint8] = as_whole(places, torch.uint8).contiguous().numpy()
+        rows = compiled.rows_of(observed, self.rules)
+        moves = compiled.move_rows_of(observed, masks.cpu().contiguous().numpy(), self.rules)
+        return torch.from_numpy(rows), torch.from_numpy(moves)
+
     def forward(self, places: Tensor, masks: Tensor) -> tuple[Tensor, Tensor]:
         """Scores, float32 of shape (n, A), and values, of shape (n,).
+
+        With several outputs, scores are of shape (n, A, outputs).
 
         Args:
             places: observations of shape (n, slots).
@@ -149,11 +188,8 @@ class MoveNetwork(nn.Module):
             TypeError: for arrays of NumPy, or masks of another dtype.
             ValueError: for observations of other rules, or scaled, or another shape.
         """
-        check_tensor("masks", masks)
-        observed: NDArray[np.uint8] = as_whole(places, torch.uint8).contiguous().numpy()
-        rows = compiled.rows_of(observed, self.rules)
-        moves = compiled.move_rows_of(observed, masks.cpu().contiguous().numpy(), self.rules)
-        return self.score_rows(torch.from_numpy(rows), torch.from_numpy(moves), masks)
+        rows, moves = self._rows(places, check_tensor("masks", masks))
+        return self.score_rows(rows, moves, masks)
 
     def score_rows(self, rows: Tensor, moves: Tensor, masks: Tensor) -> tuple[Tensor, Tensor]:
         """`forward` for the rows of positions and of moves, which may be kept for several epochs.
@@ -172,7 +208,7 @@ class MoveNetwork(nn.Module):
         given = {"rows": rows, "moves": moves, "masks": masks}
         rows, moves, masks = (check_tensor(name, each).to(device) for name, each in given.items())
         if device.type == "cpu":
-            shape = (len(rows), len(all_moves(self.rules)))
+            shape = len(rows), self._actions
             check_array("masks", masks.numpy(), (np.bool_, np.int8), shape)
             check_array("moves", moves.numpy(), (np.int16,), (*shape, 4), MOVE_ROWS - 1)
         # 2. The critic.
@@ -180,19 +216,24 @@ class MoveNetwork(nn.Module):
         # 3. The actor: the position's units meet the rows of each marked move.
         hidden, table = self.dense(torch.relu(self.encoder(rows))), self.moves()
         marked = masks.flatten().nonzero().squeeze(1)
-        if device.type == "cpu":
-            fixed = marked.numpy(), moves.numpy()
-            functions = compiled.score_moves, compiled.add_move_slopes
-            each = _Compiled.apply(  # type: ignore[no-untyped-call]
-                functions, marked.shape, fixed, hidden, table, self.score
-            )
-        else:
+        if device.type != "cpu":
             sums = _sums(moves.view(-1, 4).index_select(0, marked), table)
-            sums = sums + hidden.index_select(0, marked // masks.shape[1])
-            each = (torch.relu(sums) @ self.score).float()  # autocast may have made it bfloat16
+            units = torch.relu(sums + hidden.index_select(0, marked // masks.shape[1]))
+            # Autocast may have made it bfloat16.
+            each = nn.functional.linear(units, self.score).float()
+        elif self.outputs == 1:
+            write, add = compiled.score_moves, compiled.add_move_slopes
+            fixed = marked.numpy(), moves.numpy()
+            each = _compiled(write, add, marked.shape, fixed, hidden, table, self.score)
+        else:
+            write, add = compiled.move_units, compiled.add_unit_slopes
+            fixed, shape = (marked.numpy(), moves.numpy()), (len(marked), hidden.shape[1])
+            units = _compiled(write, add, shape, fixed, hidden, table)
+            each = nn.functional.linear(units, self.score)
         # 4. The scores in their places; what is not marked is as good as impossible.
-        scores = torch.full((masks.numel(),), -1e8, dtype=torch.float32, device=device)
-        return scores.index_copy(0, marked, each).view(masks.shape), values
+        several = each.shape[1:]
+        scores = torch.full((masks.numel(), *several), -1e8, dtype=torch.float32, device=device)
+        return scores.index_copy(0, marked, each).view(*masks.shape, *several), values
 
 
 def _sums(rows: Tensor, table: Tensor) -> Tensor:

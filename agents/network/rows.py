@@ -413,6 +413,50 @@ def score_moves(marked, rows, hidden, table, weights, scores):
 
 
 @jit
+def move_units(marked, rows, hidden, table, units):
+    """Write the units of each marked move: max(hidden of its position + its rows, 0).
+
+    Several outputs a move are weighted sums of these units; `score_moves` does the same for one.
+
+    Args:
+        marked: int64 (m,), indices of moves among the n x A of all positions.
+        rows: int16 (n, A, 4), as `move_rows_of` returns them.
+        hidden: float32 (n, width).
+        table: float32 (MOVE_ROWS, width).
+        units: float32 (m, width), written.
+    """
+    actions = rows.shape[1]
+    for j in range(len(marked)):
+        i, move = marked[j] // actions, marked[j] % actions
+        base, mine, out = hidden[i], rows[i, move], units[j]
+        a, b, c, d = table[mine[0]], table[mine[1]], table[mine[2]], table[mine[3]]
+        for k in range(len(out)):
+            out[k] = max(base[k] + ((a[k] + b[k]) + (c[k] + d[k])), np.float32(0))
+
+
+@jit
+def add_unit_slopes(marked, rows, hidden, table, slopes, gradients):
+    """Add the gradients of units to those of what they depend on; see `move_units`.
+
+    Args:
+        slopes: float32 (m, width), the gradients of the units.
+        gradients: of ``hidden`` and ``table``.
+    """
+    of_hidden, of_table = gradients
+    actions = rows.shape[1]
+    for j in range(len(marked)):
+        i, move = marked[j] // actions, marked[j] % actions
+        base, of_base, mine, slope = hidden[i], of_hidden[i], rows[i, move], slopes[j]
+        a, b, c, d = table[mine[0]], table[mine[1]], table[mine[2]], table[mine[3]]
+        for k in range(len(slope)):
+            if base[k] + ((a[k] + b[k]) + (c[k] + d[k])) > 0:
+                of_base[k] += slope[k]
+                for n in range(4):
+                    if mine[n]:
+                        of_table[mine[n], k] += slope[k]
+
+
+@jit
 def add_move_slopes(marked, rows, hidden, table, weights, slopes, gradients):
     """Add the gradients of scores to those of what they depend on; see `score_moves`.
 

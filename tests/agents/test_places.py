@@ -158,14 +158,17 @@ def test_other_dtypes_of_torch() -> None:
         network.encoder(torch.full((1, MOST_ROWS), ROWS, dtype=torch.int16))
 
 
-def test_scores_and_gradients_are_those_of_torch() -> None:
+@pytest.mark.parametrize("outputs", [1, 3])
+def test_scores_and_gradients_are_those_of_torch(outputs: int) -> None:
     rules = RULES["pysolfc/czarina"]
     games = [game for game in played_on(rules, 40, 90) if not game.is_over]
     places = torch.from_numpy(np.array([observe(game, "places") for game in games]))
     masks = torch.from_numpy(np.array([game.action_mask() for game in games])).bool()
-    network = MoveNetwork(rules, (24, 32, 16))
+    network = MoveNetwork(rules, (24, 32, 16), outputs)
     torch.nn.init.normal_(network.score)
-    gradients = []
+    gradients: list[dict[str, Any]] = []
+    several = () if outputs == 1 else (3,)
+    weights = torch.randn(*masks.shape, *several)
     for compiled in (True, False):
         network.zero_grad()
         if compiled:
@@ -176,8 +179,9 @@ def test_scores_and_gradients_are_those_of_torch() -> None:
             seen = torch.from_numpy(rows_of(places.numpy(), rules)).long()
             own = torch.nn.functional.embedding(seen, network.encoder.table(), padding_idx=0)
             hidden = network.dense(torch.relu(own.sum(dim=1)))[:, None]
-            scores = torch.relu(hidden + sums) @ network.score
-        torch.logsumexp(scores.masked_fill(~masks, -1e8), dim=1).sum().backward()
+            scores = torch.nn.functional.linear(torch.relu(hidden + sums), network.score)
+        assert scores.shape == (*masks.shape, *several)
+        (scores[masks] * weights[masks]).square().sum().backward()
         gradients.append({name: each.grad for name, each in network.named_parameters()})
         gradients[-1]["scores"] = scores[masks].detach()
     for name, mine in gradients[0].items():
@@ -199,3 +203,18 @@ def test_kinds_differ_by_suits_only() -> None:
         mine, theirs = (rows_of(each[None], rules)[0] for each in (places, other))
         assert sorted(kinds[mine]) == sorted(kinds[theirs])
         assert not set(mine[mine > 0]) <= set(theirs)
+
+
+def test_second_derivatives_are_refused() -> None:
+    """They would be 0 for what compiled code adds up."""
+    network = MoveNetwork("four-seasons", (8, 16, 8))
+    with pytest.raises(RuntimeError, match=r"first derivatives only: leave out create_graph=True$"):
+        torch.autograd.grad(network(SEEN, ALL)[0].sum(), network.score, create_graph=True)
+
+
+@pytest.mark.slow
+def test_torch_compiles_around_it() -> None:
+    network = MoveNetwork("four-seasons", (8, 16, 8))
+    faster = torch.compile(network, backend="eager")
+    for mine, theirs in zip(network(SEEN, ALL), faster(SEEN, ALL), strict=True):
+        torch.testing.assert_close(mine, theirs)

@@ -106,3 +106,14 @@ def test_opening_with_nothing_hidden() -> None:
             assert np.flatnonzero(info["action_mask"]).tolist() == [0]
             assert list(env.moves_of(0)) == []
     assert stays
+
+
+def test_nothing_hidden_after_a_decision_that_dealt() -> None:
+    env = FourSeasonsNextDealEnv()
+    env.reset(seed=1)
+    assert str(env.moves_of(0)[-1]) == "deal"
+    game = Game(deal=2**32)
+    while game.stock_size > 1:
+        game.play("deal")
+    env.reset(options={"game": game})
+    assert list(env.moves_of(0)) == []
