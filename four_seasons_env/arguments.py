@@ -88,6 +88,20 @@ def check_positive(name: str, value: Any, largest: int = 2**63 - 1) -> int:
     return number
 
 
+def check_share(name: str, value: Any) -> float:
+    """An argument that is a share, a number from 0 to 1.
+
+    Raises:
+        WrongType: if it is not a number.
+        ValueError: if it is out of range.
+    """
+    if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
+        raise WrongType(f"{name} must be a number from 0 to 1, not {reprlib.repr(value)}")
+    if not 0 <= value <= 1:
+        raise ValueError(f"{name} must be 0 to 1, not {value}")
+    return float(value)
+
+
 def check_limits(seconds: Any, **counts: Any) -> None:
     """Check the limits of a search; None is no limit.
 

@@ -22,7 +22,7 @@ from four_seasons_env.arguments import check_number, names_nearest
 from four_seasons_env.engine.deals import check_seed
 from four_seasons_env.episodes.options import read_options
 from four_seasons_env.episodes.running import Batch, RunningGames
-from four_seasons_env.episodes.settings import Deals, MoveSettings, arguments_in
+from four_seasons_env.episodes.settings import Deals, MoveSettings, Starts, arguments_in
 from four_seasons_env.game import MAX_MOVES, Game
 from four_seasons_env.rewards import RewardFunction
 from four_seasons_env.rules import Rules
@@ -72,6 +72,27 @@ class GameView:
             ValueError: for anything that the argument `deals` refuses.
         """
         self._batch.set_deals(deals)
+
+    def set_starts(self, starts: Starts | None, share: float = 1.0, reshuffle: bool = True) -> None:
+        """Begin later episodes in these positions; None for deals alone.
+
+        Options of a reset that say what to play come first. One game of a batch replaces the starts
+        of all its games.
+
+        Args:
+            starts: a list of `Game`s or a `Games`, of which each episode draws one by the seed. A
+                position that is there twice is drawn twice as often.
+            share: share of the episodes that begin there, 0 to 1; the others begin with deals.
+            reshuffle: put the unseen cards of each episode in an order drawn as a player must
+                expect them (`Game.reshuffled`). `info["deal"]` is -1 then. With False the stock
+                stays as it is, so the episodes of a position can be learned by heart.
+
+        Raises:
+            ValueError: without a position, for one that is over, of other rules, or of a test deal
+                without `allow_test_deals=True`; for a share out of range.
+            TypeError: for anything that is not a list of games or a `Games`.
+        """
+        self._batch.set_starts(starts, share, reshuffle)
 
     def render(self) -> Any:
         """The position as text (`"ansi"`) or as a picture, uint8 of shape (height, width, 3)."""
@@ -138,7 +159,8 @@ def fixed_arguments(kind: Kind, but: Collection[str] = ()) -> Kind:
         found = getattr(kind, name, None)
         if not callable(found):
             read: Any = found.fget if isinstance(found, property) else None
-            if read is None and name != "deals":  # `set_deals` may have replaced those
+            # `set_deals` and `set_starts` may have replaced those.
+            if read is None and name not in ("deals", "starts"):
                 read = operator.attrgetter(f"_batch.settings.{name}")
             setattr(kind, name, property(read, functools.partial(refuse_setting, name)))
     return kind
@@ -151,8 +173,8 @@ def refuse_setting(name: str, *_: Any) -> NoReturn:
         AttributeError: always.
     """
     raise AttributeError(
-        f"cannot set {name!r}: an environment keeps its arguments, except for the deals, which "
-        "set_deals replaces; pass the argument to a new environment"
+        f"cannot set {name!r}: an environment keeps its arguments, except for deals and starts, "
+        "which set_deals and set_starts replace; pass the argument to a new environment"
     )
 
 
@@ -277,6 +299,7 @@ class FourSeasonsEnv(GameEnv):
     `reset(options={"deck": "QH 3D ... 5D"})` a deck given as text, first dealt first.
     `reset(options={"game": game})` starts from the position of a `Game`, such as one that
     `env.unwrapped.game` returned before, or of `Record.positions` (`four_seasons_env.records`).
+    The argument `starts` does so in every episode.
 
     ## Rewards
     `"foundation"` (default): cards put up in this step / cards in the deck, plus 1 on winning.
@@ -292,11 +315,11 @@ class FourSeasonsEnv(GameEnv):
 
     ## Information
     From `reset` and `step`: `action_mask` (int8 of shape (A,), never all zero before the game
-    ends), `deal` (int), `cards_up` (int), `won` (bool), `illegal` (bool: the action was illegal,
-    and the position stayed as it was). At an episode's end also `is_success`, the same as `won`,
-    which Stable-Baselines3 averages as `success_rate`. `deal` is for the experimenter: a deal's
-    number determines the order of all cards, so a policy must not see it. `reveal_deal=False`
-    leaves it out.
+    ends), `deal` (int, -1 for a custom deck or a reshuffled stock), `cards_up` (int), `won` (bool),
+    `illegal` (bool: the action was illegal, and the position stayed as it was). At an episode's end
+    also `is_success`, the same as `won`, which Stable-Baselines3 averages as `success_rate`. `deal`
+    is for the experimenter: a deal's number determines the order of all cards, so a policy must not
+    see it. `reveal_deal=False` leaves it out.
 
     ## Advice for Training
     Use `mask="no_repeats"`: a learner that may move back wanders in circles, and mostly learns from
@@ -336,6 +359,7 @@ class FourSeasonsEnv(GameEnv):
         max_moves: int = MAX_MOVES,
         reveal_deal: bool = True,
         deals: Deals | None = None,
+        starts: Starts | None = None,
         allow_test_deals: bool = False,
     ) -> None:
         """Make the environment.
@@ -361,7 +385,11 @@ class FourSeasonsEnv(GameEnv):
                 one-dimensional array-like, such as a pandas Series; None for all training deals.
                 Repeat a number to draw it more often; `set_deals` replaces them between episodes.
                 Test deals are refused unless `allow_test_deals=True`.
-            allow_test_deals: whether `deals` may hold test deals.
+            starts: positions of your own, a list of `Game`s or a `Games`; None for deals. Each
+                episode begins in one of them, drawn by the seed, with its unseen cards in a new
+                order, and `info["deal"]` is -1. `set_starts` replaces them between episodes, mixes
+                them with deals, and can keep the order of the stock.
+            allow_test_deals: whether `deals` and `starts` may hold test deals.
 
         Raises:
             ValueError: for an argument that is out of range, with the nearest valid one.

@@ -31,10 +31,13 @@ from four_seasons_env.episodes.options import (
     read_seeds,
 )
 from four_seasons_env.episodes.running import Batch, RunningGames
-from four_seasons_env.episodes.settings import Deals, MoveSettings, arguments_in
+from four_seasons_env.episodes.settings import Deals, MoveSettings, Starts, arguments_in
 from four_seasons_env.game import MAX_MOVES
 from four_seasons_env.rewards import RewardFunction
 from four_seasons_env.rules import Rules
+
+FOR_ALL_GAMES = ("set_deals", "set_starts")
+"""Methods of one game that replace something of all games of its batch."""
 
 _INFO_KEYS = ("deal", "cards_up", "won", "illegal")
 
@@ -131,6 +134,10 @@ class GameVectorEnv(LimitInSpec, gym.vector.VectorEnv[Any, NDArray[np.int64], An
             ValueError: for anything that the argument `deals` refuses.
         """
         self._batch.set_deals(deals)
+
+    def set_starts(self, starts: Starts | None, share: float = 1.0, reshuffle: bool = True) -> None:
+        """Begin later episodes of all games in these positions; see `GameView.set_starts`."""
+        self._batch.set_starts(starts, share, reshuffle)
 
     def _give(self, array: NDArray[Any]) -> NDArray[Any]:
         return array.copy() if self._copy else array
@@ -253,8 +260,8 @@ class GameVectorEnv(LimitInSpec, gym.vector.VectorEnv[Any, NDArray[np.int64], An
         Raises:
             AttributeError: for a name that a game of a batch does not have.
         """
-        if name == "set_deals":  # checked once for all games
-            self.set_deals(*args, **kwargs)
+        if name in FOR_ALL_GAMES:  # checked once for all games
+            getattr(self, name)(*args, **kwargs)
             return (None,) * self.num_envs
         answers = [getattr(OneOfMany(self, index), name) for index in range(self.num_envs)]
         return tuple(each(*args, **kwargs) if callable(each) else each for each in answers)
@@ -338,6 +345,7 @@ class FourSeasonsVectorEnv(GameVectorEnv):
         max_moves: int = MAX_MOVES,
         reveal_deal: bool = True,
         deals: Deals | None = None,
+        starts: Starts | None = None,
         allow_test_deals: bool = False,
         autoreset_mode: str | AutoresetMode = "SameStep",
         copy: bool = True,
@@ -357,7 +365,8 @@ class FourSeasonsVectorEnv(GameVectorEnv):
             max_moves: moves until an episode is truncated.
             reveal_deal: whether infos have `deal`.
             deals: numbers of deals to draw from; None for all training deals.
-            allow_test_deals: whether `deals` may hold test deals.
+            starts: positions in which episodes begin, a list of games or a `Games`; None for deals.
+            allow_test_deals: whether `deals` and `starts` may hold test deals.
             autoreset_mode: when the next episode starts: `"SameStep"`: in the step that ends one;
                 `"NextStep"`: the step after an end gives the game its next deal, whatever its
                 action, with reward 0; `"Disabled"`: games that have ended are reset by

@@ -57,6 +57,7 @@ from tests.helpers import (
     midgame,
     mostly_slow,
     observe,
+    played_on,
     positions,
     random_steps,
     restocked,
@@ -83,6 +84,7 @@ CHOICES = [
 
 def name_of(settings: dict[str, Any]) -> str:
     values = [getattr(value, "__name__", value) for value in settings.values()]
+    values = ["own starts" if value is STARTS else value for value in values]
     return ", ".join(str(getattr(value, "name", value)) for value in values)
 
 
@@ -139,6 +141,12 @@ SETTINGS: list[dict[str, Any]] = [
     {"rules": "czarina", "candidates": 4, "expansions": 10, "observation": "cards"},
     {"rules": small("four-seasons"), "wrap": {"keys": "rllib"}},
     {"candidates": 4, "expansions": 10, "wrap": {"keys": "tianshou", "flatten": True}},
+]
+STARTS = list(played_on(RULES["four-seasons"], 3, 60, 50))
+"""Positions in which episodes begin."""
+SETTINGS += [
+    {"starts": STARTS, "mask": "no_repeats", "max_moves": 12},
+    {"starts": STARTS, "candidates": 4, "expansions": 10, "max_moves": 12},
 ]
 KEYS = ("deal", "cards_up", "won", "illegal")
 
@@ -258,10 +266,17 @@ def of_stable_baselines3() -> Any:
     return FourSeasonsVecEnv(4, max_moves=40)
 
 
+def with_starts() -> FourSeasonsVectorEnv:
+    env = FourSeasonsVectorEnv(6, max_moves=9)
+    env.set_starts(STARTS, share=0.5)
+    return env
+
+
 BATCHES: dict[str, Callable[[], Any]] = {
     "moves": lambda: FourSeasonsVectorEnv(6, "czarina", num_threads=2, max_moves=60),
     "moves, no repeats": lambda: FourSeasonsVectorEnv(3, mask="no_repeats", max_moves=2000),
     "moves, some deals": lambda: FourSeasonsVectorEnv(6, deals=range(10_000, 10_007), max_moves=9),
+    "moves, own starts": with_starts,
     "positions": lambda: FourSeasonsNextDealVectorEnv(40, num_threads=2, **FEW),
     "with masks": lambda: VectorMaskInObservation(FourSeasonsVectorEnv(3, max_moves=60)),
     "of Stable-Baselines3": of_stable_baselines3,
@@ -353,6 +368,15 @@ def offers_of(kind: str) -> Callable[[Game], Any]:
     return offers
 
 
+def episode_from(game: Game) -> Any:
+    """An episode that begins there: its stock is shuffled anew, so all of it is the same."""
+    env = FourSeasonsEnv(game.rules, starts=[game], max_moves=8)
+    answers = [env.reset(seed=1)]
+    while not env._batch.done[0]:
+        answers.append(env.step(int(env.action_masks().argmax())))
+    return answers
+
+
 def fair_bounds(game: Game) -> Any:
     found = fair_value(game, max_positions=300) if game.stock_size < 19 else None
     return found and (found.low, found.high, found.decisions, found.nodes)
@@ -364,6 +388,7 @@ VIEWS: dict[str, Callable[[Game], Any]] = {
     "key": lambda game: game.key(),
     "drawings": lambda game: (str(game), draw_svg(game, unseen=True, legal=True)),
     "fair bounds": fair_bounds,
+    "episode from a start": episode_from,
     **{f"text of a {unit}": text_of(unit) for unit in ("move", "position")},
     **{f"offers, {kind}": offers_of(kind) for kind in OF_POSITIONS},
 }

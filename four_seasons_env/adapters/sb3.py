@@ -18,13 +18,18 @@ from numpy.typing import NDArray
 from four_seasons_env.arguments import names_nearest
 from four_seasons_env.engine.deals import check_seed
 from four_seasons_env.env import GameEnv, fixed_arguments
-from four_seasons_env.episodes.settings import Deals, arguments_in
+from four_seasons_env.episodes.settings import Deals, Starts, arguments_in
 from four_seasons_env.extras import missing_extra
 from four_seasons_env.game import MAX_MOVES, Game
 from four_seasons_env.next_deal.next_deal_env import FourSeasonsNextDealVectorEnv
 from four_seasons_env.rewards import RewardFunction
 from four_seasons_env.rules import Rules
-from four_seasons_env.vector import FourSeasonsVectorEnv, GameVectorEnv, OneOfMany
+from four_seasons_env.vector import (
+    FOR_ALL_GAMES,
+    FourSeasonsVectorEnv,
+    GameVectorEnv,
+    OneOfMany,
+)
 
 try:
     from stable_baselines3.common.monitor import Monitor
@@ -74,6 +79,7 @@ class FourSeasonsVecEnv(VecEnv):
         max_moves: int = MAX_MOVES,
         reveal_deal: bool = True,
         deals: Deals | None = None,
+        starts: Starts | None = None,
         allow_test_deals: bool = False,
         copy: bool = True,
         num_threads: int | None = 1,
@@ -93,7 +99,8 @@ class FourSeasonsVecEnv(VecEnv):
             max_moves: moves until an episode is truncated.
             reveal_deal: whether infos have `deal`.
             deals: numbers of deals to draw from; None for all training deals.
-            allow_test_deals: whether `deals` may hold test deals.
+            starts: positions in which episodes begin, a list of games or a `Games`; None for deals.
+            allow_test_deals: whether `deals` and `starts` may hold test deals.
             copy: return copies, not views of buffers that the next step overwrites.
             num_threads: threads that share the games; None for as many as pay.
             max_episode_steps: as `max_moves`, by Gymnasium's name; the smaller of the two counts.
@@ -228,14 +235,14 @@ class FourSeasonsVecEnv(VecEnv):
         """Call a method of each game (`OneOfMany`); `action_masks` as the class says.
 
         Raises:
-            ValueError: for indices with `set_deals`, which is of all games.
+            ValueError: for indices with `set_deals` or `set_starts`, which are of all games.
         """
         if method_name == "action_masks":
             return self.get_attr(method_name, indices)
-        if method_name == "set_deals":  # checked once for all games
+        if method_name in FOR_ALL_GAMES:  # checked once for all games
             if indices is not None:
-                raise ValueError("set_deals replaces the deals of all games: leave out indices")
-            self.venv.set_deals(*method_args, **method_kwargs)
+                raise ValueError(f"{method_name} is for all games: leave out indices")
+            getattr(self.venv, method_name)(*method_args, **method_kwargs)
             return [None] * self.num_envs
         methods = self.get_attr(method_name, indices)
         return [method(*method_args, **method_kwargs) for method in methods]
@@ -276,6 +283,7 @@ class FourSeasonsNextDealVecEnv(FourSeasonsVecEnv):
         max_moves: int = MAX_MOVES,
         reveal_deal: bool = True,
         deals: Deals | None = None,
+        starts: Starts | None = None,
         allow_test_deals: bool = False,
         copy: bool = True,
         num_threads: int | None = 1,
@@ -299,7 +307,8 @@ class FourSeasonsNextDealVecEnv(FourSeasonsVecEnv):
             max_moves: moves until an episode is truncated.
             reveal_deal: whether infos have `deal`.
             deals: numbers of deals to draw from; None for all training deals.
-            allow_test_deals: whether `deals` may hold test deals.
+            starts: positions in which episodes begin, a list of games or a `Games`; None for deals.
+            allow_test_deals: whether `deals` and `starts` may hold test deals.
             copy: return copies, not views of buffers that the next step overwrites.
             num_threads: threads that share the games; None for as many as pay.
             max_episode_steps: as `max_moves`, by Gymnasium's name; the smaller of the two counts.

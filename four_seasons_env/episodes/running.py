@@ -38,7 +38,9 @@ from four_seasons_env.episodes.settings import (
     Deals,
     EnvSettings,
     MoveSettings,
+    Starts,
     as_deals,
+    as_starts,
 )
 from four_seasons_env.game import Game, IllegalMove
 from four_seasons_env.observations import (
@@ -106,8 +108,9 @@ class RunningGames(abc.ABC):
         self.seeded = False
         self.started = False
         self._choices = as_deals(settings.deals, settings.allow_test_deals)
-        # The buffers hold the deals: a copy neither sends them twice nor checks them again.
-        self.settings = replace(settings, deals=None)
+        self._starts = as_starts(settings.starts, self.rules, settings.allow_test_deals)
+        # The buffers hold them: a copy neither sends them twice nor checks them again.
+        self.settings = replace(settings, deals=None, starts=None)
         self._contract = stepping.Contract(
             rules=self.rule,
             reward=check_reward(settings.reward),
@@ -127,7 +130,7 @@ class RunningGames(abc.ABC):
     # --- episodes
 
     def seed(self, seeds: NDArray[np.uint64], chosen: NDArray[np.bool_] | None = None) -> None:
-        """Start the stream of training deals of each game, or of each chosen one, from its seed."""
+        """Start the stream of deals and starts of each, or each chosen, game from its seed."""
         where = self._all if chosen is None else chosen
         np.copyto(self._streams, new_streams(seeds), where=where)
         self.seeded = True
@@ -141,6 +144,16 @@ class RunningGames(abc.ABC):
         choices = as_deals(deals, self.settings.allow_test_deals)
         self._bundle(self._shared._replace(choices=choices), self._buffers)
 
+    def set_starts(self, starts: Starts | None, share: float = 1.0, reshuffle: bool = True) -> None:
+        """Begin a share of the later episodes of all games in these positions.
+
+        Raises:
+            ValueError, TypeError: see `settings.as_starts`.
+        """
+        allowed = self.settings.allow_test_deals
+        own = as_starts(starts, self.rules, allowed, share, reshuffle)
+        self._bundle(self._shared._replace(starts=own), self._buffers)
+
     def reset(
         self,
         out: NDArray[Any],
@@ -153,7 +166,7 @@ class RunningGames(abc.ABC):
 
         Args:
             out: array for the observations of all games, of the shape of ``observations``.
-            asked: what `options.read_options` returns; None for the next training deals.
+            asked: what `options.read_options` returns; None for what the games' streams draw.
             chosen: bool of shape (n,).
         """
         chosen = self._all if chosen is None else chosen
@@ -300,6 +313,7 @@ class RunningGames(abc.ABC):
             begins=np.zeros_like(self.done),
             streams=self._streams,
             choices=self._choices,
+            starts=self._starts,
             final_episodes=_zeros_like(self.episodes),
             final_masks=_zeros_like(self.masks),
             final_observations=_zeros_like(self.observations),

@@ -5,6 +5,8 @@ A constructor lists and documents its arguments, and passes them on to a datacla
 
 from __future__ import annotations
 
+import reprlib
+from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
@@ -12,11 +14,13 @@ import numpy as np
 from gymnasium.vector import AutoresetMode
 from numpy.typing import ArrayLike, NDArray
 
-from four_seasons_env.arguments import check_choice, check_positive
-from four_seasons_env.engine.deals import TEST, read_deals
+from four_seasons_env.arguments import WrongType, check_choice, check_positive, check_share
+from four_seasons_env.engine.deals import TEST, TRAIN_FROM, read_deals
+from four_seasons_env.engine.kernel import GAME, compile_rules, public_copy
 from four_seasons_env.engine.masks import MASKS
 from four_seasons_env.episodes import stepping
-from four_seasons_env.game import MAX_MOVES
+from four_seasons_env.game import MAX_MOVES, Game, check_game, legal_masks
+from four_seasons_env.games import Games
 from four_seasons_env.observations import OBSERVATIONS
 from four_seasons_env.rewards import RewardFunction, check_reward
 from four_seasons_env.rules import Rules, get_rules
@@ -36,6 +40,9 @@ AUTORESET = {
 
 Deals = ArrayLike
 """A range, a list or a one-dimensional array-like of numbers of deals; see `read_deals`."""
+
+Starts = Games | Sequence[Game]
+"""Positions of one's own in which episodes begin."""
 
 
 def as_deals(deals: Deals | None, allow_test_deals: bool) -> NDArray[np.int64]:
@@ -59,13 +66,70 @@ def as_deals(deals: Deals | None, allow_test_deals: bool) -> NDArray[np.int64]:
         choices = np.concatenate([[stepping.RANGE, 1, len(numbers)], numbers]).astype(np.int64)
     if not ends:
         raise ValueError("deals must name one deal or more")
-    lowest = int(min(ends))
+    _check_split(int(min(ends)), allow_test_deals)
+    return choices
+
+
+def _check_split(lowest: int, allow_test_deals: bool) -> None:
+    """Refuse a test deal that is not allowed, by the lowest of some deals."""
     if lowest in TEST and not allow_test_deals:
         raise ValueError(
             f"deal {lowest} is a test deal (0-9,999), which is for reporting only: choose deals "
             "from 2^32, or set allow_test_deals=True"
         )
-    return choices
+
+
+def as_starts(
+    starts: Starts | None,
+    rules: Rules,
+    allow_test_deals: bool,
+    share: float = 1.0,
+    reshuffle: bool = True,
+) -> stepping.OwnStarts:
+    """The positions that episodes begin in, as `stepping.Shared.starts` holds them.
+
+    Raises:
+        ValueError: without a position, for one that is over, of other rules, or of a test deal that
+            is not allowed; for a share that is not 0 to 1.
+        TypeError: for anything that is not a list of games or a `Games`.
+    """
+    share = check_share("share", share)
+    check_choice("reshuffle", reshuffle, (True, False))
+    records = np.zeros(0, GAME)
+    if starts is not None:
+        records = _records_of(starts, rules)
+        deals = records["deal"][records["deal"] >= 0]
+        _check_split(int(deals.min(initial=TRAIN_FROM)), allow_test_deals)
+        if reshuffle:
+            # The true order is forgotten here, so whatever a seed does, it cannot come back.
+            seeds = np.zeros(len(records), np.uint64)
+            records = public_copy(records, compile_rules(rules), seeds)
+    return stepping.OwnStarts(records, np.array([share]), np.array([reshuffle], np.bool_))
+
+
+def _records_of(starts: Starts, rules: Rules) -> NDArray[np.void]:
+    """The positions of starts, a new GAME array of shape (m,); see `as_starts`."""
+    if isinstance(starts, Games):
+        found, records = {starts.rules}, starts.records.copy()
+    elif isinstance(starts, Sequence) and not isinstance(starts, str):
+        found = {check_game(each).rules for each in starts}
+        records = np.concatenate([np.zeros(0, GAME), *(each.record for each in starts)])
+    else:
+        hint = ": pass [game]" if isinstance(starts, Game) else ""
+        hint = ": pass Games.from_records(records, rules)" if hasattr(starts, "dtype") else hint
+        raise WrongType(
+            f"starts must be a list of games or a Games, not {reprlib.repr(starts)}{hint}"
+        )
+    for other in found - {rules}:
+        raise ValueError(f"the rules of starts must be {rules.name!r}, not {other.name!r}")
+    if not len(records):
+        raise ValueError("starts must hold one game or more; None is for deals alone")
+    if not (goes_on := legal_masks(records, rules)[1]).all():
+        raise ValueError(
+            f"starts must be games that can continue, but starts[{goes_on.argmin()}] is over: "
+            "leave it out"
+        )
+    return records
 
 
 def arguments_in(names: dict[str, Any], *others: str) -> dict[str, Any]:
@@ -95,6 +159,7 @@ class EnvSettings:
     max_moves: int = MAX_MOVES
     reveal_deal: bool = True
     deals: Deals | None = None
+    starts: Starts | None = None
     allow_test_deals: bool = False
     autoreset_mode: str | AutoresetMode = "SameStep"
     copy: bool = True

@@ -24,16 +24,16 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from four_seasons_env.engine.deals import TRAIN_FROM, next_deal
-from four_seasons_env.engine.jit import inlined, jit, merged
-from four_seasons_env.engine.kernel import is_won, legal, start
+from four_seasons_env.engine.deals import GAMMA, TRAIN_FROM, draw_below, mix, next_deal
+from four_seasons_env.engine.jit import inlined, internal, jit, merged
+from four_seasons_env.engine.kernel import is_won, legal, reshuffle_unseen, start
 from four_seasons_env.engine.masks import LEGAL, History, NoHistory, play_on, start_run, write_mask
 from four_seasons_env.observations import encode, refresh, show_all
 from four_seasons_env.rewards import CUSTOM, reward_of
 
 EPISODE = np.dtype(
     [
-        ("deal", "i8"),  # the deal's number, -1 for a custom deck
+        ("deal", "i8"),  # the deal's number, -1 for a custom deck or a reshuffled stock
         ("steps", "i4"),  # actions taken, illegal ones too
         ("moves_before", "u4"),  # moves that the game had played at the start
         ("score", "f8"),  # sum of rewards
@@ -57,8 +57,10 @@ RANGE = 3
 """Numbers that describe a range in `Shared.choices`: its first number, its step and its length."""
 
 FROM_STREAM, GIVEN, NO_EPISODE = range(3)
-"""What an episode begins with: the next deal of the game's stream, or the position that is in
-``games``. Or none begins, because an agent asks for mask and observation of this position."""
+"""What an episode begins with: the deal or the start that the game's stream draws, or the position
+that is in ``games``. Or none begins, because an agent asks for mask and observation of it."""
+
+_32 = np.uint64(32)
 
 
 # --- what all environments share --------------------------------------------------------------
@@ -75,6 +77,14 @@ class Contract(NamedTuple):
     strict: bool  # illegal actions are refused
 
 
+class OwnStarts(NamedTuple):
+    """Positions of one's own in which episodes begin."""
+
+    games: NDArray[np.void]  # GAME (m,); (0,) for deals alone
+    share: NDArray[np.float64]  # (1,), of the episodes that begin there
+    reshuffle: NDArray[np.bool_]  # (1,), the unseen cards get another order in each episode
+
+
 class Shared(NamedTuple):
     """The games and what every environment writes about them; one row for each game."""
 
@@ -86,10 +96,11 @@ class Shared(NamedTuple):
     truncated: NDArray[np.bool_]  # (n,)
     done: NDArray[np.bool_]  # (n,)
     begins: NDArray[np.bool_]  # (n,), games that begin an episode
-    streams: NDArray[np.uint64]  # (n,), of the deals to come
+    streams: NDArray[np.uint64]  # (n,), of the deals and starts to come
     # Deals to draw from: (0,) for all training deals; (RANGE,) for those of a range; for a list the
     # range of its places in this array, and then the list, (RANGE + m,).
     choices: NDArray[np.int64]
+    starts: OwnStarts
     final_episodes: NDArray[np.void]  # as `episodes`, of each game's last episode that has ended
     final_masks: NDArray[np.int8]
     final_observations: NDArray[Any]  # (n, ...)
@@ -130,15 +141,39 @@ def end_step(g, rule, episode, cards_before, contract):
 
 
 @merged
-def deal_next(i, shared, rule):
-    """Lay out the next deal of a game's stream, or that of `choices` which its number selects."""
-    deal = next_deal(shared.streams, i)
-    choices = shared.choices
-    if len(choices):
-        deal = choices[0] + choices[1] * ((deal - TRAIN_FROM) % choices[2])
-        if len(choices) > RANGE:
-            deal = choices[deal]
-    start(shared.games[i], rule, deal)
+def draw_position(i, shared, rule):
+    """Set a game to what its stream draws: one of `starts`, or a deal.
+
+    That is the next deal of the stream, or the one of `choices` that its number selects.
+    """
+    from_deal = True
+    if len(shared.starts.games):
+        from_deal = not _start_anywhere(i, shared.streams, shared.starts, shared.games, rule)
+    if from_deal:
+        deal = next_deal(shared.streams, i)
+        choices = shared.choices
+        if len(choices):
+            deal = choices[0] + choices[1] * ((deal - TRAIN_FROM) % choices[2])
+            if len(choices) > RANGE:
+                deal = choices[deal]
+        start(shared.games[i], rule, deal)
+
+
+@internal
+def _start_anywhere(i, streams, starts, games, rule):
+    """Set a game to one of `starts`, if its stream draws that; returns whether it does.
+
+    The numbers come from the stream, not from a deal's number, with which they would select decks.
+    """
+    streams[i] += GAMMA
+    if (mix(streams[i]) >> _32) >= starts.share[0] * 2.0**32:
+        return False
+    streams[i] += GAMMA
+    games[i] = starts.games[draw_below(streams[i], len(starts.games))]
+    if starts.reshuffle[0]:
+        streams[i] += GAMMA
+        reshuffle_unseen(games[i], rule, mix(streams[i]))
+    return True
 
 
 @merged
@@ -262,7 +297,7 @@ def _begin(i, contract, shared, settings, buffers, source):
     rule = contract.rules[0]
     g, episode = shared.games[i], shared.episodes[i]
     if source == FROM_STREAM:
-        deal_next(i, shared, rule)
+        draw_position(i, shared, rule)
     if source != NO_EPISODE:
         start_episode(g, rule, episode)
     start_run(i, buffers.history)

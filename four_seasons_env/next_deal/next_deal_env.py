@@ -20,7 +20,7 @@ from four_seasons_env.engine.kernel import compile_rules
 from four_seasons_env.engine.moves import DEAL, Move, all_moves
 from four_seasons_env.env import GameEnv, fixed_arguments
 from four_seasons_env.episodes.running import RunningGames
-from four_seasons_env.episodes.settings import Deals, EnvSettings, arguments_in
+from four_seasons_env.episodes.settings import Deals, EnvSettings, Starts, arguments_in
 from four_seasons_env.game import MAX_MOVES, IllegalMove
 from four_seasons_env.next_deal import stepping
 from four_seasons_env.next_deal.stepping import ENDINGS
@@ -151,6 +151,7 @@ class FourSeasonsNextDealEnv(GameEnv):
         max_moves: int = MAX_MOVES,
         reveal_deal: bool = True,
         deals: Deals | None = None,
+        starts: Starts | None = None,
         allow_test_deals: bool = False,
     ) -> None:
         """Make the environment; `FourSeasonsEnv` says more about the arguments that it has, too.
@@ -175,7 +176,8 @@ class FourSeasonsNextDealEnv(GameEnv):
             max_moves: moves until an episode is truncated.
             reveal_deal: whether infos have `deal`.
             deals: numbers of deals to draw from; None for all training deals.
-            allow_test_deals: whether `deals` may hold test deals.
+            starts: positions in which episodes begin, a list of games or a `Games`; None for deals.
+            allow_test_deals: whether `deals` and `starts` may hold test deals.
 
         Raises:
             ValueError: for an argument that is out of range, with the nearest valid one.
@@ -240,6 +242,7 @@ class FourSeasonsNextDealVectorEnv(GameVectorEnv):
         max_moves: int = MAX_MOVES,
         reveal_deal: bool = True,
         deals: Deals | None = None,
+        starts: Starts | None = None,
         allow_test_deals: bool = False,
         autoreset_mode: str | AutoresetMode = "SameStep",
         copy: bool = True,
@@ -266,7 +269,8 @@ class FourSeasonsNextDealVectorEnv(GameVectorEnv):
             max_moves: moves until an episode is truncated.
             reveal_deal: whether infos have `deal`.
             deals: numbers of deals to draw from; None for all training deals.
-            allow_test_deals: whether `deals` may hold test deals.
+            starts: positions in which episodes begin, a list of games or a `Games`; None for deals.
+            allow_test_deals: whether `deals` and `starts` may hold test deals.
             autoreset_mode: `"SameStep"`, `"NextStep"` or `"Disabled"`.
             copy: return copies, not views of buffers that the next step overwrites.
             num_threads: threads that share the games; None for as many as pay.

@@ -132,7 +132,7 @@ def _begin(i, bundle, source):
     """Begin an episode with its first decision."""
     shared, rule = bundle.shared, bundle.contract.rules[0]
     if source == episodes.FROM_STREAM:
-        episodes.deal_next(i, shared, rule)
+        episodes.draw_position(i, shared, rule)
     if source != episodes.NO_EPISODE:
         episodes.start_episode(shared.games[i], rule, shared.episodes[i])
     _decide(i, bundle, source != episodes.NO_EPISODE)

@@ -16,7 +16,7 @@ from four_seasons_env.engine.masks import MASKS
 from four_seasons_env.engine.moves import all_moves, find_move
 from four_seasons_env.env import FourSeasonsEnv, GameEnv, LimitInSpec, fixed_arguments
 from four_seasons_env.episodes.running import why_left_out
-from four_seasons_env.episodes.settings import Deals, arguments_in
+from four_seasons_env.episodes.settings import Deals, Starts, arguments_in
 from four_seasons_env.game import MAX_MOVES, Game
 from four_seasons_env.next_deal.next_deal_env import LARGEST, FourSeasonsNextDealEnv
 from four_seasons_env.rewards import ILLEGAL_PENALTY, RewardFunction
@@ -104,6 +104,7 @@ class FourSeasonsTextEnv(LimitInSpec, gym.Env[str, str]):
         max_moves: int = MAX_MOVES,
         reveal_deal: bool = True,
         deals: Deals | None = None,
+        starts: Starts | None = None,
         allow_test_deals: bool = False,
     ) -> None:
         """Make the environment; `FourSeasonsEnv` says more about the arguments that it has, too.
@@ -123,7 +124,8 @@ class FourSeasonsTextEnv(LimitInSpec, gym.Env[str, str]):
             max_moves: moves until an episode is truncated.
             reveal_deal: whether infos have `deal`.
             deals: numbers of deals to draw from; None for all training deals.
-            allow_test_deals: whether `deals` may hold test deals.
+            starts: positions in which episodes begin, a list of games or a `Games`; None for deals.
+            allow_test_deals: whether `deals` and `starts` may hold test deals.
 
         Raises:
             ValueError: for an argument that is out of range, with the nearest valid one.

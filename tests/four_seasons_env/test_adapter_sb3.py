@@ -103,6 +103,17 @@ def test_set_deals_is_for_all_games(started):
         assert {info["deal"] for info in each.reset_infos} == {10_007}
 
 
+def test_set_starts_is_for_all_games(started):
+    starts = [Game(deal=deal).after("deal") for deal in range(10_000, 10_010)]
+    for each, seed in zip(started, (range(GAMES), 0), strict=True):
+        assert each.env_method("set_starts", starts, share=0.5) == [None] * GAMES
+        each.seed(seed)
+        each.reset()
+    games = [each.get_attr("game") for each in started]
+    assert games[0] == games[1]
+    assert {game.moves_played for game in games[0]} == {0, 1}
+
+
 @pytest.mark.parametrize(
     "options",
     [{"deck": " ".join(deck_with("2S 8H 4S JD 6H"))}, [{"game": Game(deal=i)} for i in range(4)]],
@@ -140,7 +151,10 @@ SOME = {"deal": 1}
     [
         (lambda env: env.set_attr("rules", "czarina"), "cannot set 'rules'"),
         (lambda env: setattr(env, "max_moves", 3), "cannot set 'max_moves'"),
-        (lambda env: env.env_method("set_deals", [10_007], indices=1), "deals of all games: leave"),
+        (
+            lambda env: env.env_method("set_deals", [10_007], indices=1),
+            "is for all games: leave out",
+        ),
         (lambda env: env.set_options([SOME, {}, {}]) or env.reset(), "same option for all games"),
         (lambda env: type(env)(3, autoreset_mode="Disabled"), "no argument 'autoreset_mode'"),
     ],

@@ -56,6 +56,25 @@ ENVIRONMENTS: list[tuple[Callable[..., Any], list[Row]]] = [
             ({"deals": iter([17])}, ValueError, r"a range, a list or .*: pass list\(deals\)"),
             ({"deals": range(9_999, 2**62)}, ValueError, "deal 9999 is a test deal"),
             ({"deals": range(2**62, 2**63 + 1)}, ValueError, "deal must be 0 to"),
+            ({"starts": Game(deal=10_000)}, TypeError, r"a list of games or a Games, .*: pass \[g"),
+            (
+                {"starts": Game().record},
+                TypeError,
+                r"Games, not array.*: pass Games.from_records\(re",
+            ),
+            ({"starts": [17]}, TypeError, "game must be a four_seasons_env.game.Game, not 17"),
+            ({"starts": []}, ValueError, "starts must hold one game or more; None is for deals"),
+            ({"starts": [Game("czarina")]}, ValueError, "starts must be 'four-.*', not 'czarina'"),
+            ({"starts": [Game(deal=9_999)]}, ValueError, "deal 9999 is a test deal"),
+            ({"starts": Games(deals=2)[:0]}, ValueError, "starts must hold one game or more"),
+        ],
+    ),
+    (
+        partial(FourSeasonsEnv().set_starts, [Game(deal=10_000)]),
+        [
+            ({"share": 1.5}, ValueError, "^share must be 0 to 1, not 1.5"),
+            ({"share": True}, TypeError, "share must be a number from 0 to 1, n"),
+            ({"reshuffle": "no"}, ValueError, "unknown reshuffle 'no'"),
         ],
     ),
     (FourSeasonsVectorEnv, [({"num_envs": 2**62}, ValueError, "^num_envs must be 2,147,483,647")]),
@@ -375,11 +394,18 @@ def begun(**arguments: Any) -> Callable[[Any], Any]:
     return lambda env: env.reset(**{"seed": 99} | arguments)
 
 
-def continue_a_game_that_is_over(env: Any) -> Any:
+def over() -> Game:
     games = Games(deals=50)
     games.play_out(make_agent("random"), np.random.default_rng(0), 10**6)
-    over = games[int(games.is_over.nonzero()[0][0])]
-    return env.reset(seed=99, options={"game": over})
+    return games[int(games.is_over.nonzero()[0][0])]
+
+
+def continue_a_game_that_is_over(env: Any) -> Any:
+    return env.reset(seed=99, options={"game": over()})
+
+
+def start_where_a_game_is_over(env: Any) -> Any:
+    return env.set_starts([Game(deal=10_000), over()])
 
 
 SEEDS = (True, "1", 1.0, -1, 2**64)
@@ -431,6 +457,7 @@ IN_EPISODES = [
     ([STRICT[1]], lambda env: env.step(forbidden(env)), IllegalMove, r"^action \d+ is not off"),
     ([STRICT[2]], lambda env: env.step([0, forbidden(env)]), IllegalMove, r"in game 1: \S+ is not"),
     ([SINGLE[1]], lambda env: env.moves_of(forbidden(env)), ValueError, "not offered"),
+    ((*SINGLE, *MANY), start_where_a_game_is_over, ValueError, r"but starts\[1\] is over: leave"),
     (MANY, lambda env: env.set_deals([10_000, 9_999]), ValueError, "deal 9999 is a test deal"),
 ]
 

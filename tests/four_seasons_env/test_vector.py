@@ -39,6 +39,11 @@ def test_answers_as_sync_environments(env_id):
         assert native.call("set_deals", deals) == sync.call("set_deals", deals)
         both = [env.reset(seed=6)[1]["deal"] for env in (native, sync)]
         assert same(*both)
+    starts = [Game(deal=10_000).after("deal"), Game(deal=10_001)]
+    assert native.call("set_starts", starts, 0.5) == sync.call("set_starts", starts, 0.5)
+    for env in (native, sync):
+        env.reset(seed=6)
+    assert native.call("game") == sync.call("game")
 
 
 def test_one_deal_or_deck_for_all_games():
