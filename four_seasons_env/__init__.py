@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from four_seasons_env.env import FourSeasonsEnv
     from four_seasons_env.evaluation import evaluate
     from four_seasons_env.game import Game, IllegalMove
-    from four_seasons_env.games import Games
+    from four_seasons_env.games import Games, stock_order
     from four_seasons_env.next_deal import FourSeasonsNextDealEnv, FourSeasonsNextDealVectorEnv
     from four_seasons_env.rules import RULES, Rules
     from four_seasons_env.text import FourSeasonsTextEnv
@@ -45,6 +45,7 @@ __all__ = [
     "find_move",
     "register_envs",
     "small_games",
+    "stock_order",
 ]
 
 # Names that are loaded on first use, and their modules.
@@ -61,6 +62,7 @@ _HOMES = {
     "Rules": "rules",
     "evaluate": "evaluation",
     "find_move": "engine.moves",
+    "stock_order": "games",
 }
 
 

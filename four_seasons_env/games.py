@@ -1,16 +1,26 @@
-"""`Games`: many positions of one rule set, to plan with, without a Python loop for each game."""
+"""`Games`: many positions of one rule set, to plan with, without a Python loop for each game.
+
+And `stock_order`, what is hidden in them, for critics in training.
+"""
 
 from __future__ import annotations
 
+import reprlib
 from collections.abc import Iterable, Sequence
 from typing import Any, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from four_seasons_env.arguments import check_choice, check_integers, check_positive, check_type
+from four_seasons_env.arguments import (
+    WrongType,
+    check_choice,
+    check_integers,
+    check_positive,
+    check_type,
+)
 from four_seasons_env.engine import kernel
-from four_seasons_env.engine.deals import TRAIN_FROM, read_deals
+from four_seasons_env.engine.deals import NO_CARD, TRAIN_FROM, read_deals
 from four_seasons_env.engine.moves import all_moves
 from four_seasons_env.engine.validation import check_games, unchecked
 from four_seasons_env.game import MAX_MOVES, MOST_MOVES, Game, IllegalMove, check_game, legal_masks
@@ -243,3 +253,36 @@ class Games:
         play_out(played, max_moves, rng)
         check_games(played, self.rules)
         self._records = played
+
+
+def stock_order(games: Games | NDArray[Any]) -> NDArray[np.uint8]:
+    """The order of the stock of each position, which is hidden from the player.
+
+    For critics in training, which may see more than the policy whose moves they judge. A saved
+    policy never reads it. Read it *before* a step: after the step, the next deal may stand in the
+    row of a game that has ended. State its use in a paper.
+
+    Examples:
+        >>> stock_order(Games(deals=[10_000]))[0, :4]  # 52 where there is no card
+        array([39, 44, 34, 42], dtype=uint8)
+
+    Args:
+        games: a `Games`, or a GAME array of shape (n,), such as the `games` of a vector environment
+            or of `FourSeasonsVecEnv`.
+
+    Returns:
+        uint8 of shape (n, 52): the cards as numbers (`engine.deals`), next card first, then 52.
+
+    Raises:
+        TypeError: for anything else.
+    """
+    records = games.records if isinstance(games, Games) else games
+    if getattr(records, "dtype", None) != kernel.GAME or records.ndim != 1:
+        hint = ": pass game.record" if isinstance(games, Game) else ""
+        raise WrongType(
+            f"games must be a Games or a GAME array of shape (n,), not {reprlib.repr(games)}{hint}"
+        )
+    places = records["dealt"][:, None] + np.arange(NO_CARD)
+    cards = np.take_along_axis(records["deck"], np.minimum(places, NO_CARD - 1), axis=1)
+    in_stock = places < records["deck_size"][:, None]
+    return np.where(in_stock, cards, np.uint8(NO_CARD))

@@ -206,6 +206,11 @@ class FourSeasonsVecEnv(VecEnv):
         """Close the native environment."""
         self.venv.close()
 
+    @property
+    def games(self) -> NDArray[Any]:
+        """The positions, a GAME array of shape (n,), as a read-only view; see `stock_order`."""
+        return self.venv.games
+
     def action_masks(self) -> NDArray[np.bool_]:
         """The legal moves as a bool array of shape (n, A)."""
         return self.venv.action_masks()

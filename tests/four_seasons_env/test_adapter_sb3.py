@@ -8,11 +8,12 @@ from sb3_contrib.common.maskable.utils import get_action_masks, is_masking_suppo
 from stable_baselines3.common.monitor import Monitor
 from stable_baselines3.common.vec_env import DummyVecEnv
 
+from four_seasons_env import stock_order
 from four_seasons_env.adapters.sb3 import FourSeasonsNextDealVecEnv, FourSeasonsVecEnv
 from four_seasons_env.env import FourSeasonsEnv
 from four_seasons_env.game import Game
 from four_seasons_env.next_deal.next_deal_env import FourSeasonsNextDealEnv
-from tests.helpers import deck_with, same, small
+from tests.helpers import deck_with, same, small, stock_codes
 
 pytestmark = pytest.mark.slow  # torch alone takes seconds to import
 GAMES = 4
@@ -126,6 +127,12 @@ def test_options_are_used_once(started, options):
         for each in started:
             each.reset()
         assert env.get_attr("game") == dummy.get_attr("game")
+
+
+def test_a_critic_may_see_the_stock(started):
+    env, dummy = started
+    stocks = [order[order < 52].tolist() for order in stock_order(env.games)]
+    assert stocks == [stock_codes(game) for game in dummy.get_attr("game")]
 
 
 def test_two_training_seeds_share_no_deals():

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from gymnasium.error import ResetNeeded
 
-from four_seasons_env import Game, Games, IllegalMove
+from four_seasons_env import Game, Games, IllegalMove, stock_order
 from four_seasons_env.agents import make_agent
 from four_seasons_env.engine.deals import DeckError, card_code, check_deal, parse_deals, parse_deck
 from four_seasons_env.engine.moves import find_move
@@ -267,6 +267,13 @@ GAMES: list[tuple[Callable[..., Any], list[Row]]] = [
     ),
     (partial(fair_value, FEW_HIDDEN), [({"move": "W>F"}, IllegalMove, "W>F")]),
     (Game().reshuffled, [(7, TypeError, "^rng must be a numpy.random.Generator, not 7$")]),
+    (
+        stock_order,
+        [
+            (Game(), TypeError, "must be a Games or a GAME array of .*: pass game.record"),
+            (np.zeros((2, 52), np.uint8), TypeError, "must be a Games or a GAME array of shape"),
+        ],
+    ),
     (replied, [(0, TypeError, "a reply must be text, not int")]),
     (
         lambda name: gym.make_vec("FourSeasons-v0", num_envs=2).get_attr(name),

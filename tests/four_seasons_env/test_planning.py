@@ -8,7 +8,7 @@ import gymnasium as gym
 import numpy as np
 import pytest
 
-from four_seasons_env import Game, Games
+from four_seasons_env import Game, Games, stock_order
 from four_seasons_env.agents import make_agent
 from four_seasons_env.engine.deals import CARD_TEXTS, TRAIN_FROM
 from four_seasons_env.observations import OBSERVATIONS
@@ -21,6 +21,7 @@ from tests.helpers import (
     later,
     mostly_slow,
     played_on,
+    random_games,
     random_moves,
     random_steps,
     same,
@@ -167,6 +168,21 @@ def test_games_show_what_environments_show(rules: str, kind: str) -> None:
         assert same(games.action_masks(), infos["action_mask"])
         ((observations, *_, infos),) = random_steps(envs, 1, step)
     assert (games.records["redeals"] == 0).any()  # florentine and czarina-1898 have had theirs
+
+
+@pytest.mark.parametrize("rules", [RULES["four-seasons"], small("czarina").replace(redeals=1)])
+def test_the_order_of_the_stock_is_that_of_each_game(rules: Rules) -> None:
+    """Also after a redeal, when the stock has fewer cards than were dealt."""
+    sizes = set()
+    for games in random_games(rules, 8, 60):
+        orders = stock_order(games)
+        assert orders.dtype == np.uint8 and same(orders, stock_order(games.records))
+        for order, i in zip(orders, range(8), strict=True):
+            stock = games[i].stock
+            assert [CARD_TEXTS[card] for card in order[: len(stock)]] == stock
+            assert order[len(stock) :].tolist() == [52] * (52 - len(stock))
+            sizes.add(len(stock))
+    assert len(sizes) > 10
 
 
 def test_rows_of_games_are_copies() -> None:
