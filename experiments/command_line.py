@@ -16,7 +16,7 @@ from typing import Any, get_type_hints
 
 import tyro
 from rich.console import Console
-from rich.progress import Progress
+from rich.progress import Progress, TaskID
 
 from four_seasons_env.__main__ import USAGE_ERROR, status_of, terminable
 from four_seasons_env.files import expanded
@@ -134,19 +134,53 @@ def one_line(error: BaseException) -> str:
     return " ".join(str(error).split()) or type(error).__name__
 
 
+LOG_SECONDS = 60.0
+"""Seconds between two lines of a log."""
+
+
+class _Bar(Progress):
+    """rich's progress bar; where there is no terminal, a line a minute instead, for log files."""
+
+    _logged: float | None = None
+
+    def update(self, task_id: TaskID, **changes: Any) -> None:
+        """See rich's."""
+        super().update(task_id, **changes)
+        self._log(task_id)
+
+    def advance(self, task_id: TaskID, advance: float = 1) -> None:
+        """See rich's."""
+        super().advance(task_id, advance)
+        self._log(task_id)
+
+    def _log(self, task_id: TaskID) -> None:
+        """Write a line, if the last one is a minute old: "playing: 1,230 of 10,000, 3 min left"."""
+        now = self.get_time()
+        self._logged = now if self._logged is None else self._logged
+        if not self.disable or now - self._logged < LOG_SECONDS:
+            return
+        self._logged = now
+        (task,) = (each for each in self.tasks if each.id == task_id)
+        total = task.total or 1.0
+        share = f"{task.completed:,.0f} of {total:,.0f}" if total > 1 else f"{task.percentage:.0f}%"
+        left = "" if task.time_remaining is None else f", {task.time_remaining / 60:,.0f} min left"
+        complain(f"{task.description}: {share}{left}")
+
+
 def progress_bar(transient: bool = False) -> Progress:
-    """A progress bar on stderr, which leaves nothing in a file; results belong on stdout.
+    """A progress bar on stderr, or a line a minute in a file; results belong on stdout.
 
     Args:
         transient: whether the bar disappears at its end, on a terminal, too.
     """
     console = Console(stderr=True)
-    return Progress(
+    return _Bar(
         console=console,
         transient=transient,
         disable=not (console.is_terminal or console.is_jupyter),
         # Lines appear above the bar, unless they go elsewhere.
         redirect_stdout=sys.stdout.isatty(),
+        speed_estimate_period=10 * LOG_SECONDS,
     )
 
 

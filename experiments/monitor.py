@@ -112,6 +112,10 @@ class Curve:
         """Add values to the next row."""
         self._row |= {name: float(value) for name, value in values.items()}
 
+    def show(self, text: str) -> None:
+        """Show a text beside the bar, until the next row."""
+        self._bar.update(self._task, description=text)
+
     def log(self, steps: int, progress: Progress) -> None:
         """Write the row of a number of steps, and show it on the bar."""
         # 1. Results of the recent training games, counts and times.

@@ -215,6 +215,7 @@ def validate(
         }
     )
     # 2. Its games.
+    curve.show(f"{steps:,} {learner.unit}: validating on {len(deals):,} deals")
     played = _play_policy(learner, card, weights, deals)
     won, cards_up = float(played["won"].mean()), float(played["cards_up"].mean())
     result = folders.Validation(f"{deals[0]}-{deals[-1]}", won, cards_up, steps)
@@ -229,8 +230,8 @@ def validate(
     curve.add({"validation/win_rate": won, "validation/cards_up": cards_up})
     curve.log(steps, progress)
     print(
-        f"{steps:,} {learner.unit}: {100 * won:.1f}% of {len(deals):,} validation deals won, "
-        f"{cards_up:.1f} cards up",
+        f"{steps:,} {learner.unit} ({progress.core_seconds / 60:.1f} core-minutes): "
+        f"{100 * won:.1f}% of {len(deals):,} validation deals won, {cards_up:.1f} cards up",
         flush=True,
     )
     return best

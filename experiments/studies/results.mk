@@ -14,8 +14,8 @@ OUT := runs/results$(if $(QUICK),-quick)
 few = $(if $(QUICK),$(1),$(2))
 store = $(if $(QUICK),,$(PYTHON) docs/tables.py --add $(OUT)/$(1) $(2))
 
-NAMES := census players price leaderboard family learning baselines seeds small-games speed \
-	libraries
+NAMES := census players price leaderboard family learning values baselines seeds small-games \
+	speed libraries
 
 .PHONY: all trainings $(NAMES)
 all: $(NAMES)
@@ -125,6 +125,23 @@ learning: $(LEARNED_IN) $(LONG)/done.json $(DISTINCT)/done.json
 	$(PYTHON) $(STUDIES)/curves.py --out $(OUT)/moves-seeds.csv \
 		$(SEEDS:%=$(OUT)/trained/maskable_ppo-$(call few,0.5,10)-seed-%/progress.csv)
 	$(call store,moves-seeds.csv,$(RESULTS)/moves-seeds.csv)
+
+# Q-learning in one file: by its defaults, and for about ten core-minutes.
+PQN = $(PYTHON) docs/recipes/with_pqn.py --device cpu --out $(@D:/policy=)
+PQN_LONG := --num-envs 1024 --num-minibatches 32 --exploration-fraction 0.02 \
+	--total-timesteps 24000000
+PQN_SMALL := --num-envs 16 --total-timesteps 1024 --eval-deals 10
+
+$(OUT)/values/pqn/policy/model.json:
+	$(PQN) $(call few,$(PQN_SMALL),)
+$(OUT)/values/pqn-long/policy/model.json:
+	$(PQN) $(call few,$(PQN_SMALL),$(PQN_LONG))
+
+values: $(OUT)/values/pqn/policy/model.json $(OUT)/values/pqn-long/policy/model.json
+	$(FOUR) compare --play deterministic --deals $(call few,10000-10009,10000-19999) \
+		--agents heuristic pqn=maskable_ppo:$(OUT)/values/pqn/policy \
+		pqn-long=maskable_ppo:$(OUT)/values/pqn-long/policy --out $(OUT)/values/compared
+	$(call store,values/compared,$(RESULTS)/values.csv)
 
 # Algorithms of others, ten core-minutes each; measured rows are skipped.
 baselines:

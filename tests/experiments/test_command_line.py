@@ -14,6 +14,7 @@ import pytest
 from four_seasons_env.__main__ import GROUPS, main
 from four_seasons_env.engine.deals import TRAIN_FROM
 from four_seasons_env.experiments import train
+from four_seasons_env.experiments.command_line import progress_bar
 from four_seasons_env.experiments.compare import Compare
 from four_seasons_env.experiments.comparison import read_results
 from four_seasons_env.experiments.folders import ROOT, locked
@@ -222,3 +223,17 @@ def test_a_signal_is_one_line(
     # On a busy machine, joblib's resource tracker may warn of semaphores as it ends.
     ours = re.sub(r".*resource_tracker.*\n  warnings.warn.*\n", "", printed)
     assert re.fullmatch(SAYS[command].format(out=re.escape(str(out))), ours), printed
+
+
+def test_a_log_file_gets_a_line_a_minute(monkeypatch, capsys) -> None:
+    monkeypatch.setattr("four_seasons_env.experiments.command_line.LOG_SECONDS", 0)
+    with progress_bar() as bar:
+        games, share = bar.add_task("playing", total=20), bar.add_task("learning", total=1.0)
+        bar.advance(games, 4)
+        bar.update(share, completed=0.5, description="30 moves")
+    lines = capsys.readouterr().err.splitlines()
+    assert lines[0].startswith("playing: 4 of 20") and lines[1].startswith("30 moves: 50%")
+    monkeypatch.undo()
+    with progress_bar() as bar:
+        bar.advance(bar.add_task("playing", total=20), 4)
+    assert capsys.readouterr().err == ""
