@@ -464,6 +464,27 @@ def result() -> str:
 
 
 @part
+def coverage() -> str:
+    """How often intervals hold the truth, and how often differences are found, by simulation."""
+    shown = ("win rate %: {rate:.2%}", "seeds: {seeds:.0f}", "deals: {deals:,}")
+    shown += ("spread of seeds, points: {points:g}", "agents: {agents:.0f}")
+    found = (
+        "coverage: {coverage:.3f}",
+        "size: {size:.3f}",
+        "power: {power:.2f}",
+        "trials: {trials:,}",
+    )
+    return table(stored("coverage"), *shown, *found)
+
+
+@part
+def values() -> str:
+    """What Q-learning in one file wins."""
+    columns = ("agent", "training", "won % [95%]", "vs {against} [95%]", "cards up [95%]")
+    return as_markdown(as_text(stored("values"), columns))
+
+
+@part
 def libraries() -> str:
     """The tested libraries."""
     page = ("library: [{page}]({page}.md)", "tested: {versions}", "environment")

@@ -3,17 +3,15 @@
 | question | method |
 | --- | --- |
 | win rate of one policy | Wilson's interval |
-| mean over training seeds and deals | crossed ("pigeonhole") bootstrap: Owen 2007 |
-| difference of two agents on the same deals | paired bootstrap: the same deals for both |
-| is one policy better than another? | exact McNemar test |
+| mean over training seeds and deals | variance components of a crossed model (`crossed`) |
+| difference of two agents on the same deals | the same, deal by deal; interval and p agree |
+| which of many agents differ from the baseline? | Holm's p-values |
 | a typical training run | interquartile mean, bootstrap over runs: Agarwal et al. 2021 |
 | win rate with less luck | control variate, fitted by cross-fitting |
 | did an agent know hidden cards? | z test of a martingale: its luck against its variance |
 
 Claims about an algorithm need several training seeds (Agarwal et al., "Deep Reinforcement Learning
-at the Edge of the Statistical Precipice", 2021). All seeds play the same deals, so their games are
-not independent: the bootstrap of Owen, "The pigeonhole bootstrap" (2007), resamples seeds and deals
-separately.
+at the Edge of the Statistical Precipice", 2021).
 
 `four_seasons_env.agents.planner.luck` defines luck. Its mean is zero for every fair player, so any
 multiple of it may be subtracted from a result: it is a control variate. The multiple that leaves
@@ -21,9 +19,7 @@ the least variance is fitted on other deals than it corrects, so the corrected r
 mean.
 """
 
-import functools
-from collections.abc import Iterator, Sequence
-from itertools import islice, product
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -31,14 +27,16 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy import stats
 
-# With 2,000 resamples, 50 lie beyond each end of a 95% interval.
-RESAMPLES = 2000
-LEVEL = 0.95
+from four_seasons_env.experiments.crossed import (
+    LEVEL,
+    difference_of,
+    holm,
+    mean_of,
+    rate_interval,
+)
 
-_KEPT = 50_000
-"""Largest number of deals whose draws stay in memory for the next table; they take 100 MB."""
-_AT_ONCE = 100_000
-"""Draws that are multiplied at once: as floats, they fit into the cache of a core."""
+RESAMPLES = 2000
+"""Of the training runs, for the interval of a typical one: 50 lie beyond each end."""
 
 BASELINE = "heuristic"
 """Other agents are compared with this one, deal by deal, unless another is named."""
@@ -52,21 +50,27 @@ _TARGETS = (2.0, 1.0, 0.5, 0.2, 0.1, 0.05)
 """Differences in points, for which the necessary number of deals is estimated."""
 
 _FEW = 5
-"""The number of training seeds from which an interval that resamples them is wide enough."""
+"""The number of training seeds that a claim about an algorithm needs."""
+
+_POWER = 0.8
+"""Chance of finding a difference, for which the necessary number of deals is estimated."""
 
 FOLDS = 10
 """Parts of the deals; each is corrected with the multiple that fits the others."""
 _FEWEST = 50
 """Fewest games to fit a multiple; with fewer, the multiple is 1."""
+_RARE = 10
+"""Wins and losses that a luck-adjusted rate needs: with fewer, its interval is too narrow."""
 _NO_VARIANCE = 1e-12
 """Variances below this are rounding errors of a W that does not depend on the cards."""
 
 _MEASURES = (
-    ("win_rate", "win", "won"),
-    ("cards_up", "cards", "cards_up"),
-    ("adjusted", "adjusted", "adjusted"),
+    ("win_rate", "win", "won", 1.0),
+    ("cards_up", "cards", "cards_up", 52.0),
+    ("adjusted", "adjusted", "adjusted", 1.0),
 )
-"""Columns of a summary: a mean, and the start of the names of its intervals; and of results."""
+"""Columns of a summary: a mean, and the start of the names of its intervals; of results; and the
+largest value."""
 
 
 def summarise(results: pd.DataFrame, against: str = BASELINE) -> pd.DataFrame:
@@ -80,25 +84,28 @@ def summarise(results: pd.DataFrame, against: str = BASELINE) -> pd.DataFrame:
     (win_low, win_high), iqm with iqm_low, iqm_high (interquartile mean of the win rate over
     seeds), cards_up with cards_low, cards_high, moves, ms_per_move, ms_per_game (processor time);
     and, with the label of the baseline in `against`, on the same deals, win_difference and
-    cards_difference with their intervals (_low, _high), and p_value (exact McNemar test; the
-    largest of all pairs of seeds). The latter are missing for the baseline, and for agents if the
-    baseline has not played all of their deals.
+    cards_difference with their intervals (_low, _high), p_value of the difference of win rates, and
+    p_holm, which takes into account how many agents are compared with the baseline. The latter are
+    missing for the baseline, and for agents if the baseline has not played all of their deals.
 
-    If luck was measured: adjusted, the luck-adjusted win rate, with adjusted_low, adjusted_high and
-    adjusted_difference; luck_z and luck_p (`peeking`).
+    If luck was measured: luck_z and luck_p (`peeking`), and, for agents with ten wins and ten
+    losses or more, adjusted, the luck-adjusted win rate, with adjusted_low, adjusted_high and
+    adjusted_difference.
 
-    The interval of a win rate is Wilson's for one policy, and from the crossed bootstrap
-    (`resampled_means`) for several training seeds. Cards up and differences always use the latter.
-    A difference resamples the deals of both together, and the seeds of each alone.
+    Intervals and p-values are those of `crossed`.
 
     Raises:
         ValueError: if the seeds of an agent have not played the same deals.
     """
     results = with_adjusted(results)
-    return pd.DataFrame(
+    summary = pd.DataFrame(
         _row(results, played, key, against)
         for key, played in results.groupby(["rules", "agent", "play"], sort=False)
     )
+    if "p_value" in summary:
+        by_rules = summary.groupby("rules")["p_value"]
+        summary["p_holm"] = by_rules.transform(lambda column: holm(column.to_numpy(float)))
+    return summary
 
 
 def summarise_seeds(results: pd.DataFrame, against: str = BASELINE) -> pd.DataFrame:
@@ -132,43 +139,32 @@ def _row(results: pd.DataFrame, played: pd.DataFrame, key: Any, against: str) ->
     is_compared = base["deal"].nunique() == deals and not is_itself
 
     # 2. Means with their intervals, and their differences from the baseline.
-    for mean, name, column in _MEASURES:
+    for mean, name, column, largest in _MEASURES:
         if column not in played or played[column].isna().any():
-            continue  # luck was not measured
+            continue  # luck was not measured, or wins or losses are too few
         table = by_seed(played, column).to_numpy()
-        means = resampled_means(table)
-        ends = middle(means)
-        # Wilson's interval keeps a width where every game was won or lost: there, all resamples are
-        # equal. It counts independent games, so it does not fit several seeds on the same deals.
-        if name == "win" and seeds == 1:
-            ends = stats.binomtest(int(table.sum()), deals).proportion_ci(method="wilson")
-        row |= {mean: float(table.mean())} | _interval(name, ends)
+        ends = mean_of(table).interval() if name != "win" else rate_interval(table)
+        row |= {mean: float(table.mean())} | _interval(name, ends, 0.0, largest)
         if is_compared and base[column].notna().all():
-            # Paired bootstrap. The same deals in each resample, because a deal that is easy for one
-            # is easy for the other: what they share cancels, and the interval is narrower than
-            # those of the two means. But two algorithms share no seeds, so the rows are drawn
-            # independently.
-            other = by_seed(base, column).to_numpy()
-            row[f"{name}_difference"] = float(table.mean() - other.mean())
-            difference = means - resampled_means(other, number=2)
-            row |= _interval(f"{name}_difference", middle(difference))
+            difference = difference_of(table, by_seed(base, column).to_numpy())
+            row[f"{name}_difference"] = difference.value
+            row |= _interval(f"{name}_difference", difference.interval(), -largest, largest)
+            if name == "win":
+                row |= {"against": against, "p_value": difference.p_value()}
 
     # 3. A typical run, times, luck and the test.
     row["iqm"], row["iqm_low"], row["iqm_high"] = iqm_interval(won.to_numpy().mean(axis=1))
     row["moves"] = played["moves"].mean()
     row["ms_per_move"] = 1000 * played["seconds"].sum() / max(played["moves"].sum(), 1)
     row["ms_per_game"] = 1000 * played["seconds"].mean()
-    if "adjusted" in row:
+    if "luck" in played and played["luck"].notna().all():
         row["luck_z"], row["luck_p"] = peeking(played)
-    if is_compared:
-        pairs = product(won.to_numpy(), by_seed(base, "won").to_numpy())
-        # The largest: an algorithm is better if each of its runs is better than each of the other.
-        row |= {"against": against, "p_value": max(mcnemar(*pair) for pair in pairs)}
     return row
 
 
-def _interval(name: str, ends: Sequence[float]) -> dict[str, float]:
-    return {f"{name}_low": float(ends[0]), f"{name}_high": float(ends[1])}
+def _interval(name: str, ends: Sequence[float], least: float, largest: float) -> dict[str, float]:
+    low, high = np.clip(ends, least, largest).tolist()
+    return {f"{name}_low": low, f"{name}_high": high}
 
 
 def by_seed(played: pd.DataFrame, column: str) -> pd.DataFrame:
@@ -196,10 +192,7 @@ def labels(table: pd.DataFrame) -> list[str]:
 
 
 def what_is_certain(summary: pd.DataFrame, seeds: pd.DataFrame) -> str:
-    """A sentence on the differences that the games of one rule set resolve, and the deals needed.
-
-    The widest 95% interval of the table counts: of the differences from the baseline, or, if it has
-    not played, of the win rates.
+    """A sentence on the differences that the games of one rule set show, and the deals needed.
 
     Args:
         summary: rows of `summarise`; those of the best possible play do not count.
@@ -210,17 +203,20 @@ def what_is_certain(summary: pd.DataFrame, seeds: pd.DataFrame) -> str:
     names: list[str] = [*rows["against"].dropna().unique()] if "against" in rows else []
     name = "win_difference" if names else "win"
     width = 50 * float((rows[f"{name}_high"] - rows[f"{name}_low"]).max())
-    if deals == 1 or width == 0:
+    if deals == 1 or not width > 0:
         return f"{deals:,} deal{'s' * (deals != 1)}: too few to distinguish any agents"
-    shown = _points(float(f"{width:.2g}"))
-    text = f"{deals:,} deals: each win rate is known to within {shown}"
+    text = f"{deals:,} deals: each win rate is known to within {_points(float(f'{width:.2g}'))}"
     if names:
-        text = f"{deals:,} deals: differences from {names[0]} under {shown} are within chance"
-    # The squared width falls as 1 / deals, except for the part of the training seeds.
+        chance = rows[rows["p_holm"] >= 1 - LEVEL]
+        which = f"within chance of {names[0]}: {', '.join(labels(chance))}"
+        text = f"{deals:,} deals: {which if len(chance) else f'all differ from {names[0]}'}"
+    # The squared width falls as 1 / deals, except for the part of the training seeds. An interval
+    # reaches to what is found every second time; power takes more.
     target = next((each for each in _TARGETS if each < width), None)
     if target is not None and rows["seeds"].max() == 1:
-        needed = int(float(f"{deals * (width / target) ** 2:.2g}"))
-        text += f"; resolving {_points(target)} takes about {needed:,} deals"
+        more = 1 + stats.norm.ppf(_POWER) / stats.norm.ppf((1 + LEVEL) / 2)
+        needed = int(float(f"{deals * (more * width / target) ** 2:.2g}"))
+        text += f"; to find a difference of {_points(target)} takes about {needed:,} deals"
     return text + _caveat(seeds.dropna(subset="train_seed").groupby(["agent", "play"]).size())
 
 
@@ -230,7 +226,7 @@ def _caveat(seeds: pd.Series) -> str:
     if fewest == 1:
         return "; one training seed says how its weights play, not how well its algorithm learns"
     if fewest < _FEW:
-        return f"; {fewest} training seeds are few: the true intervals are wider"
+        return f"; claims about an algorithm need {_FEW} training seeds or more, not {fewest}"
     return ""
 
 
@@ -241,6 +237,8 @@ def _points(number: float) -> str:
 def with_adjusted(results: pd.DataFrame) -> pd.DataFrame:
     """Add the column `adjusted`, the luck-adjusted result of each game, if luck was measured.
 
+    It is missing for agents with fewer than ten wins or losses.
+
     Args:
         results: a row per game; returned unchanged without a column `luck`.
     """
@@ -249,7 +247,8 @@ def with_adjusted(results: pd.DataFrame) -> pd.DataFrame:
     results = results.assign(adjusted=np.nan)
     players = results.groupby(["rules", "agent", "play", "train_seed"], sort=False, dropna=False)
     for _, played in players:
-        if played["luck"].notna().all():
+        wins = int(played["won"].sum())
+        if played["luck"].notna().all() and min(wins, len(played) - wins) >= _RARE:
             won, luck = (played[name].to_numpy(np.float64) for name in ("won", "luck"))
             results.loc[played.index, "adjusted"] = adjust(won, luck)
     return results
@@ -303,58 +302,6 @@ def peeking(played: pd.DataFrame) -> tuple[float, float]:
     return z, min(1.0, len(runs) * float(stats.norm.sf(z)))
 
 
-def middle(means: NDArray[np.float64]) -> tuple[float, float]:
-    """The ends of the middle 95%: the percentile interval (Efron and Tibshirani 1993, ch. 13)."""
-    tail = (1 - LEVEL) / 2
-    low, high = np.quantile(means, [tail, 1 - tail])
-    return float(low), float(high)
-
-
-def resampled_means(table: NDArray[np.float64], number: int = 1) -> NDArray[np.float64]:
-    """The mean of a table in each resample of its rows and columns; float64 (RESAMPLES,).
-
-    No bootstrap of crossed samples is exact (McCullagh 2000). Resampling single games would be far
-    too certain, because all seeds meet the same easy and hard deals; resampling rows and columns
-    separately is right for the variance on average (Owen 2007).
-
-    Args:
-        table: float64 of shape (seeds, deals). One seed makes it the plain bootstrap over deals.
-        number: of the random rows; tables with as many deals always share the random columns.
-    """
-    seeds, deals = table.shape
-    rng = np.random.default_rng(number)
-    # A game counts once for each draw of its seed and each of its deal, so the sum of a resample is
-    # a product of matrices. Whole numbers first, then one division: a mean of 0 has no rounding
-    # error.
-    rows = rng.multinomial(seeds, np.full(seeds, 1 / seeds), RESAMPLES)
-    draws = _kept_draws(deals) if deals <= _KEPT else _draws(deals)
-    products = [table @ some.T.astype(np.float64) for some in draws]
-    sums = (np.concatenate(products, axis=1).T * rows).sum(axis=1)
-    means: NDArray[np.float64] = sums / (seeds * deals)
-    return means
-
-
-def _draws(deals: int) -> Iterator[NDArray[np.uint8]]:
-    """How often each resample draws each deal; uint8 (some resamples, deals), RESAMPLES in all.
-
-    All at once would not fit into memory where deals are many.
-    """
-    # The seed is fixed: the same results give the same table, and agents on as many deals are
-    # resampled by the same deals, as their differences need.
-    rng = np.random.default_rng(0)
-    draws = (rng.integers(0, deals, deals) for _ in range(RESAMPLES))
-    # No deal is drawn more than 255 times: the chance is far below 10^-300.
-    counts = (np.bincount(each, minlength=deals).astype(np.uint8) for each in draws)
-    while some := list(islice(counts, max(_AT_ONCE // deals, 1))):
-        yield np.array(some)
-
-
-@functools.lru_cache(maxsize=2)
-def _kept_draws(deals: int) -> list[NDArray[np.uint8]]:
-    """`_draws`, which take a second for 10,000 deals, and which every agent needs again."""
-    return list(_draws(deals))
-
-
 def iqm_interval(rates: NDArray[np.float64]) -> tuple[float, float, float]:
     """The interquartile mean of the runs' results, and its 95% bootstrap interval over runs.
 
@@ -364,17 +311,6 @@ def iqm_interval(rates: NDArray[np.float64]) -> tuple[float, float, float]:
     if len(rates) < 2:
         return mean, np.nan, np.nan
     runs = np.random.default_rng(0).choice(rates, (RESAMPLES, len(rates)))
-    return mean, *middle(stats.trim_mean(runs, 0.25, axis=1))
-
-
-def mcnemar(won: NDArray[np.float64], base: NDArray[np.float64]) -> float:
-    """The p-value of the exact, two-sided McNemar test of two policies on the same deals.
-
-    >>> mcnemar(np.array([1, 1, 1, 0]), np.array([0, 0, 1, 0]))  # two deals of two: 2 * 1/4
-    0.5
-    """
-    # Deals that both won or both lost say nothing about which is better.
-    wins, losses = int((won > base).sum()), int((won < base).sum())
-    if not wins + losses:
-        return 1.0
-    return float(stats.binomtest(wins, wins + losses).pvalue)
+    # The percentile interval (Efron and Tibshirani 1993, ch. 13).
+    low, high = np.quantile(stats.trim_mean(runs, 0.25, axis=1), [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
+    return mean, float(low), float(high)

@@ -101,7 +101,7 @@ _CELLS = {
         "adjusted_difference", "adjusted_difference", "+.2%"
     ),
     "luck z (p)": "{luck_z:+.2f} ({luck_p})",
-    "McNemar p": "{p_value}",
+    "p (Holm)": "{p_holm}",
     "cards up [95%]": _with_interval("cards_up", "cards", ".1f"),
     "cards vs {against} [95%]": _with_interval("cards_difference", "cards_difference", "+.1f"),
     "CPU ms/move": "{ms_per_move:.3f}",
@@ -117,7 +117,7 @@ def as_text(summary: pd.DataFrame, columns: Sequence[str] = ()) -> pd.DataFrame:
     # 1. What a format cannot say is made into text first.
     several = summary["seeds"].max() > 1
     texts: dict[str, Any] = {
-        name: summary[name].map(p_as_text) for name in ("p_value", "luck_p") if name in summary
+        name: summary[name].map(p_as_text) for name in ("p_holm", "luck_p") if name in summary
     }
     if "train_steps" in summary:
         texts["training"] = [_training(row) for row in summary.to_dict("records")]

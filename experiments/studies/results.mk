@@ -14,8 +14,8 @@ OUT := runs/results$(if $(QUICK),-quick)
 few = $(if $(QUICK),$(1),$(2))
 store = $(if $(QUICK),,$(PYTHON) docs/tables.py --add $(OUT)/$(1) $(2))
 
-NAMES := census players price leaderboard family learning values baselines seeds small-games \
-	speed libraries
+NAMES := census players price leaderboard family learning values baselines seeds coverage \
+	small-games speed libraries
 
 .PHONY: all trainings $(NAMES)
 all: $(NAMES)
@@ -159,6 +159,13 @@ seeds:
 	cd $(OUT)/seeds && $(CURDIR)/$(FOUR) compare --play deterministic \
 		--deals $(call few,10000-10009,10000-10999) --out compared --agents $(FIVE) heuristic random
 	$(call store,seeds/compared,$(RESULTS)/seeds.csv)
+
+# --- Statistics: how often intervals hold the truth.
+
+coverage: $(OUT)/coverage.csv
+$(OUT)/coverage.csv:
+	$(PYTHON) $(STUDIES)/coverage.py --out $@ $(call few,--trials 10)
+	$(call store,coverage.csv,$(RESULTS)/coverage.csv)
 
 # --- Small games.
 

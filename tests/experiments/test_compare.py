@@ -163,10 +163,10 @@ def test_a_paper_gets_its_facts(tmp_path: Path, capsys) -> None:
     (tmp_path / "x" / "done.json").write_text(done)
     run.agents += [f"A=maskable_ppo:{tmp_path}/x", f"B=maskable_ppo:{tmp_path}/x/best"]
     compare(run)
-    assert "differences from heuristic under" in capsys.readouterr().out
+    assert "10 deals: all differ from heuristic; " in capsys.readouterr().out
     compare(replace(run, against="B"))  # shows the same games
     shown = capsys.readouterr().out
-    assert "differences from B under" in shown
+    assert "10 deals: within chance of B: A" in shown
     assert "optimum: the best fair play, exact;" in shown
     assert "<th>vs B [95%]</th>" in report(Report([run.out])).read_text()
     text = (run.out / "table.tex").read_text()

@@ -15,7 +15,7 @@ from tests.experiments.test_summary import played
 @pytest.mark.parametrize("columns", [80, 60])
 def test_every_cell_is_printed(columns: int, capsys, monkeypatch) -> None:
     long = "planner@lookahead=3,worlds=32,candidates=8"
-    games = [played(name, [1], [52]) for name in ("heuristic", "next_deal_ppo", long)]
+    games = [played(name, [1, 1], [52, 52]) for name in ("heuristic", "next_deal_ppo", long)]
     games[0]["won"] = False
     games.append(games[1].assign(play="stochastic"))
     monkeypatch.setenv("COLUMNS", str(columns))
