@@ -153,7 +153,7 @@ def facts() -> dict[str, Any]:
     numbers = {
         "best": rows["win_rate"].drop(CEILING).max(),
         "moves": rows.loc["maskable_ppo", "moves"],
-        "decisions": Game(deal=0).stock_size,
+        "decisions": Game(deal=0).stock_size - 1,  # the last card is no secret
         "single": rate["single environment", 1, "tops"],
         "batch": rate["vector environment", 1024, "tops"] / 1e6,
         "choices": rate["next-deal environment, decisions", 1024, "features"],

@@ -327,7 +327,7 @@ class FourSeasonsEnv(GameEnv):
     `"cards"` with a multilayer perceptron. Use `gamma` below 1 and `max_moves=300`: an algorithm
     adds the value of the last position to the return of a truncated episode, so with `gamma=1` an
     agent can learn to play on until then. In `FourSeasonsNextDealEnv` an action is a position, and
-    episodes of four-seasons have at most 45 actions.
+    episodes of four-seasons have at most 45 actions with `endings="search"`.
 
     ## References
     Albert H. Morehead and Geoffrey Mott-Smith, *The Complete Book of Solitaire and Patience Games*

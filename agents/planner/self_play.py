@@ -31,7 +31,7 @@ from four_seasons_env.schemas import Amount, Positive, Rate, Share
 
 ROWS_PER_GAME = 64
 """Rows that each game has room for. It needs 53 at most, one for each card of a stock and the last
-decision; compiled code writes them without a check."""
+decision (a redeal hides nothing, so it adds none); compiled code writes them without a check."""
 
 
 @dataclass(kw_only=True)

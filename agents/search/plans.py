@@ -24,7 +24,7 @@ from four_seasons_env.rules import Rules
 from four_seasons_env.solver import solve
 
 NONE = -1
-"""Instead of a move: the plan has no preference."""
+"""Instead of a move: the plan has no preference, as where no win was found; the heuristic plays."""
 
 UNPLANNED = -2
 """Instead of a move: there is no plan for the position."""
@@ -106,7 +106,8 @@ class Plans:
         """Plan a game in which nothing is hidden to its end.
 
         The plan is the solver's win. Where the solver finds none, it is NONE for the positions that
-        the heuristic will pass through, and for no others, so that the solver is not asked again.
+        the heuristic will pass through, up to another plan, and for no others. So the solver is not
+        asked again.
         """
         games = np.zeros(1, kernel.GAME)
         games[0] = game

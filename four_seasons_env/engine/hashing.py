@@ -7,7 +7,8 @@ longer holds. A move changes few facts, so the hash after it follows from the ha
     hash              equal for positions that                 used by
     ----------------  ---------------------------------------  -----------------------------------
     `position_keys`   differ in the order of their piles; of   searches of one game: candidates,
-                      one game only, whose deck both have      endings, fair values, the solver
+                      one game only, whose deck both have      endings, chances, fair values, the
+                                                               solver
     `key_change`      as above: the change by one move         the mask `no_repeats`
     `public_key`      a player cannot tell apart, of any       planned moves, `Game.key`
                       deal; in the same order of piles,

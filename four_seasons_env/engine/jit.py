@@ -277,7 +277,8 @@ def announce(function: Callable[..., Any]) -> None:
     if isinstance(cache, _Cache) and not has_code and not cache.index():
         part = function.__module__.rpartition(".")[0]
         print(
-            f"{part}: compiling, once on this machine; this can take half a minute ...",
+            f"{part}: compiling, once on this machine: seconds for an environment, up to a minute "
+            "for the planner and the solver ...",
             file=sys.stderr,
         )
 
