@@ -61,6 +61,7 @@ ORDER = {
     "four_seasons_env.experiments": (
         "command_line",
         "folders workers",
+        "crossed",
         "summary",
         "players",
         "play comparison",

@@ -38,7 +38,7 @@ class Args:
     num_envs: int = 512  # Number of games that are played side by side.
     num_steps: int = 32  # Number of moves in each game between two updates.
     num_minibatches: int = 16  # Number of parts of a batch; each is a step of the optimizer.
-    update_epochs: int = 1  # Number of passes over a batch.
+    update_epochs: int = 2  # Number of passes over a batch.
     anneal_lr: bool = True  # Whether the learning rate falls linearly towards zero.
     gamma: float = 0.999  # Discount of later rewards.
     start_e: float = 1.0  # Share of moves that are drawn at random, at first ...

@@ -201,7 +201,7 @@ $(OUT)/costs.csv:
 
 # --- Other libraries, each in a virtual environment of its own.
 
-LIBRARIES := index $(call few,,cleanrl rllib sb3 torchrl)
+LIBRARIES := index $(call few,,cleanrl pqn rllib sb3 torchrl)
 
 libraries: $(LIBRARIES:%=$(OUT)/libraries/%.csv)
 $(OUT)/libraries/%.csv:
