@@ -116,8 +116,8 @@ LADDER = {
     "planner": "a search with a network trained on its own games",
     "next_deal_ppo": f"a network that chooses positions{BUNDLED}",
     "maskable_ppo": f"a network that chooses moves{BUNDLED}",
-    "maskable_ppo-10": "the same; `train`, 10 core-minutes",
-    "heuristic": "the advice of good players",
+    "maskable_ppo-10": "the same algorithm with the defaults of `train`, 10 core-minutes",
+    "heuristic": "a rule of thumb: 30 weights on what players look at, tuned on training deals",
     "random": "any legal move",
 }
 """The players of README, and what each is."""
@@ -166,8 +166,9 @@ def facts() -> dict[str, Any]:
 def gap() -> str:
     """What the benchmark is."""
     return """The benchmark is the gap between three players: one who sees every card wins almost \
-every deal, the best agent so far wins {best:.0%}, and the advice of good players wins \
-{heuristic:.0%}. The textbook (Morehead and Mott-Smith) says one game in 10.
+every deal, the best agent so far wins {best:.0%}, and a tuned rule of thumb wins \
+{heuristic:.0%}. Some of the first gap is the price of not seeing the cards; how much of it, \
+nobody knows. The textbook (Morehead and Mott-Smith) says one game in 10.
 """.format_map(facts())
 
 
@@ -194,7 +195,7 @@ environment, {batch:.1f} million in a batch of 1,024 games, and takes {choices:,
 def quote() -> str:
     """The answer to how often the game can be won."""
     return """> The textbook says one game in 10. A beginner's list of moves wins {greedy:.0%} of \
-games. The advice of good players wins {heuristic:.0%}. The best agent so far, which sees only \
+games. A tuned rule of thumb wins {heuristic:.0%}. The best agent so far, which sees only \
 public information, wins {best:.0%}. A player who sees every card could win at least {ceiling:.0%}.
 """.format_map(facts())
 
@@ -526,9 +527,16 @@ def add(new: Path, path: Path) -> None:
     """
     if (new.parent / MANIFEST).is_file():
         raise ValueError(f"name the comparison, {new.parent}, not {new}: its rows are computed")
-    rows = read_comparison(new, census()).summary if new.is_dir() else read_table(new)
-    commit = provenance()["git"]["commit"] or ""  # empty without git
-    rows = rows.assign(version=__version__, commit=commit[:10])
+    # The version and the commit that measured, which a comparison has noted; else this clone's.
+    version, commit = __version__, provenance()["git"]["commit"]
+    if new.is_dir():
+        compared = read_comparison(new, census())
+        rows, origin = compared.summary, compared.manifest.origin
+        version = compared.manifest.version or version
+        commit = origin["git"]["commit"] if origin else None
+    else:
+        rows = read_table(new)
+    rows = rows.assign(version=version, commit=(commit or "")[:10])  # empty without git
     before = read_table(path) if path.is_file() else rows[:0]
     if "against" in rows and not {*rows["against"].dropna()} <= {BASELINE}:
         raise ValueError(f"{new} must be compared with {BASELINE}: repeat it without --against")

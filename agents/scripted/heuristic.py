@@ -1,4 +1,4 @@
-"""`heuristic`: the advice of good players, with tuned weights.
+"""`heuristic`: a rule of thumb, thirty weights on features of a move that players look at.
 
 Every piece of advice is a feature of the position (`FEATURES`). The player looks one move ahead: a
 move is worth the weighted sum of the changes in the features. The best move is played if it is

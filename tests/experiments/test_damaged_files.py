@@ -159,12 +159,15 @@ def test_numbers_come_from_the_games(copied: Compare, tmp_path: Path, capsys, mo
     path.write_text(cell("win_rate", "0.99", line=3)(path.read_text()))
     page = report(Report([copied.out], out=tmp_path)).read_text()
     assert f"A {won:.1%}" in page and "99.0" not in page
-    # The stored results of the docs, also where there is no git.
-    monkeypatch.setattr(of_docs, "provenance", lambda: {"git": {"commit": None}})
+    # The stored results of the docs name the commit that played, not the one that merges them.
+    manifest = read_manifest(copied.out)
+    played_by = manifest.origin and manifest.origin["git"]["commit"]
+    monkeypatch.setattr(of_docs, "provenance", lambda: {"git": {"commit": "of another commit"}})
     of_docs.add(copied.out, tmp_path / "stored.csv")
-    stored = pd.read_csv(tmp_path / "stored.csv").set_index("agent")
-    assert stored["win_rate"]["A"] == pytest.approx(won)
-    assert stored["commit"].isna().all()
+    stored = pd.read_csv(tmp_path / "stored.csv", dtype=str, keep_default_na=False)
+    stored = stored.set_index("agent")
+    assert float(stored["win_rate"]["A"]) == pytest.approx(won)
+    assert {*stored["commit"]} == {(played_by or "")[:10]}
     with pytest.raises(ValueError, match="name the comparison"):
         of_docs.add(path, tmp_path / "stored.csv")
     # Without the files, and for another baseline.
