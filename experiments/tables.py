@@ -69,8 +69,8 @@ def _note(summary: pd.DataFrame, deals: range) -> str:
 def print_summary(summary: pd.DataFrame, title: str) -> None:
     """Print the tables of one rule set: results, results without luck, and the optimum."""
     print_table(to_print(summary, PRINTED), title)
-    if "adjusted" in summary and summary["adjusted"].notna().any():
-        measured = summary.dropna(subset="adjusted")
+    if "luck_z" in summary and summary["luck_z"].notna().any():
+        measured = summary.dropna(subset="luck_z")
         print_table(to_print(measured, LUCK_PRINTED), "without the luck of the cards")
     if OPTIMUM in set(summary["agent"]):
         print(

@@ -19,7 +19,7 @@ def test_agents_with_one_label_are_training_seeds(tmp_path: Path, capsys) -> Non
         tmp_path, [*names, "heuristic"], deals="10000-10019", record=True, workers=workers
     )
     compare(run)
-    assert "; 2 training seeds are few: the true intervals are wider" in capsys.readouterr().out
+    assert "; claims about an algorithm need 5 training seeds" in capsys.readouterr().out
     results = read_results(tmp_path).groupby("agent", sort=False)["train_seed"].unique()
     seeds = [20240917, 20240918, 0, 1]
     assert [*results["dated"], *results["own"]] == seeds and results["heuristic"].isna().all()
