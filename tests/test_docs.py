@@ -47,7 +47,7 @@ RECORDED = '"runs/games"'
 """Folder of recorded games in an example."""
 SHOWN = {
     *("four_seasons_env", "env", "vector", "next_deal.next_deal_env", "text.text_env"),
-    *("game", "games", "rules", "records", "observations", "rewards", "optima"),
+    *("game", "games", "rules", "records", "datasets", "observations", "rewards", "optima"),
     *("engine.deals", "engine.moves", "solver.solving", "solver.fair.value"),
     *("wrappers", "adapters.sb3", "evaluation", "testing", "agents", "agents.names"),
 }

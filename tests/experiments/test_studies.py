@@ -17,6 +17,7 @@ from four_seasons_env.agents import make_agent
 from four_seasons_env.agents.names import Name
 from four_seasons_env.agents.planner.best_stop import HEADS, network_value, read_planner
 from four_seasons_env.agents.policy_files import load_policy, save_policy
+from four_seasons_env.datasets import FOLDER
 from four_seasons_env.experiments.train import Train
 from four_seasons_env.game import Game
 from four_seasons_env.observations import OBSERVATIONS
@@ -151,6 +152,20 @@ def test_curves_keep_every_fourth_row_of_each_training(tmp_path: Path) -> None:
     run("curves", *paths, "--out", str(tmp_path / "joined.csv"))
     joined = pd.read_csv(tmp_path / "joined.csv")
     assert joined.to_dict("list") == {"run": [paths[0], *paths], "won": [4, 8, 4]}
+
+
+def test_data_sets_are_the_same_from_any_workers_and_folder(tmp_path: Path) -> None:
+    for jobs in "12":
+        folder = tmp_path / jobs
+        where = ["--out", str(folder / "games"), "--store", str(folder)]
+        run("datasets", "mixed", "--games", "1200", "--n-jobs", jobs, *where)
+    one, two = ((tmp_path / jobs / "mixed.npz").read_bytes() for jobs in "12")
+    assert one == two
+    card = json.loads((tmp_path / "1" / "mixed.json").read_text())
+    assert [each["games"] for each in card["players"]] == 4 * [300]
+    with np.load(tmp_path / "1" / "mixed.npz") as few, np.load(FOLDER / "mixed.npz") as every:
+        own = few["moves"][: few["lengths"][:300].sum()]
+        assert own.tolist() == every["moves"][: len(own)].tolist()  # of the first player
 
 
 def test_rows_of_libraries_name_page_script_and_versions(tmp_path: Path) -> None:
