@@ -25,6 +25,7 @@ import yaml
 
 from four_seasons_env import Game, __version__, small_games
 from four_seasons_env.arguments import nearest
+from four_seasons_env.datasets import DATASETS, FOLDER
 from four_seasons_env.experiments.comparison import (
     MANIFEST,
     ceiling_row,
@@ -445,6 +446,17 @@ def bibtex() -> str:
 
 
 # --- docs/how-to, docs/recipes --------------------------------------------------------------------
+
+
+@part
+def sets() -> str:
+    """The data sets, and the digests of their games."""
+    cards = [json.loads((FOLDER / f"{name}.json").read_bytes()) for name in DATASETS]
+    rows = pd.DataFrame(cards).drop(columns="players")
+    rows["who"] = [", ".join(f"`{each['agent']}`" for each in card["players"]) for card in cards]
+    about = ("set: `{name}`", "players: {who}", "games: {games:,}", "won %: {won:.1%}")
+    what = table(rows, *about, "transitions: {transitions:,}", "deals")
+    return f"{what}\n{table(rows, 'set: `{name}`', 'SHA-256 of the games: `{sha256}`')}"
 
 
 @part

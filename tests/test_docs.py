@@ -27,7 +27,7 @@ from four_seasons_env.rewards import ILLEGAL_PENALTY
 from four_seasons_env.rules import RULES
 from four_seasons_env.text import FourSeasonsTextEnv
 from four_seasons_env.vector import FourSeasonsVectorEnv
-from tests.helpers import FILES, ROOT, run_python
+from tests.helpers import FILES, ROOT, load, run_python
 
 DOCS = ROOT / "docs"
 README = (ROOT / "README.md").read_text()
@@ -62,9 +62,7 @@ FROM_ELSEWHERE = re.compile(r"<(?:script|img|iframe|link)\b[^>]*(?:src|href)=[\"
 def test_examples_of_pages_run(
     page: str, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    examples = EXAMPLE.findall(PAGES[page])
-    examples.sort(key=lambda each: RECORDED not in each)  # first, because it runs alone
-    code = "\n".join(examples)
+    code = "\n".join(EXAMPLE.findall(PAGES[page]))
     for text, shorter in SHORTER.items():
         code = code.replace(text, shorter)
     if RECORDED in code:
@@ -115,6 +113,18 @@ def test_training_seeds_of_the_page_train_and_play(tmp_path: Path) -> None:
     (row,) = pd.read_csv(tmp_path / "x" / "summary.csv").to_dict("records")
     assert (row["agent"], row["seeds"], row["mask"]) == ("own", 2, "no_repeats")
     assert row["cards_up"] > 12  # random: 8
+
+
+@pytest.mark.slow
+def test_policy_of_the_page_imitates_its_player(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    script = load(DOCS / "how-to" / "behaviour_cloning.py")
+    small = {"games": 40, "won_only": True, "layers": (16, 16, 8), "batch_size": 256}
+    script.main(script.Args(source="medium", epochs=12, out=tmp_path / "own", **small))
+    same = [float(each) for each in re.findall(r"([\d.]+)% of new", capsys.readouterr().out)]
+    assert same[-1] > max(60, same[0])  # random: 25
+    make_agent(f"maskable_ppo:{tmp_path / 'own'}")  # so `four-seasons compare` can play it
 
 
 def test_pages_install_the_clone_editable() -> None:

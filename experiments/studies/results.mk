@@ -103,7 +103,7 @@ $(OUT)/trained/%/done.json:
 runs = $(foreach run,$(3),$(1)=$(2):$(run))
 
 # The training that made the bundled weights, one with another mask, and one by
-# docs/reference/data.md that imitates first, if it is there.
+# docs/how-to/recorded-games.md that imitates first, if it is there.
 LONG := $(OUT)/long/maskable_ppo-four-seasons
 DISTINCT := $(OUT)/distinct/maskable_ppo-four-seasons
 TAUGHT := $(patsubst %/done.json,%,$(wildcard $(OUT)/taught/maskable_ppo-four-seasons/done.json))
@@ -201,7 +201,7 @@ $(OUT)/costs.csv:
 
 # --- Other libraries, each in a virtual environment of its own.
 
-LIBRARIES := index $(call few,,cleanrl pqn rllib sb3 torchrl)
+LIBRARIES := index $(call few,,cleanrl minari pqn rllib sb3 torchrl)
 
 libraries: $(LIBRARIES:%=$(OUT)/libraries/%.csv)
 $(OUT)/libraries/%.csv:

@@ -187,9 +187,13 @@ def test_rows_of_libraries_name_page_script_and_versions(tmp_path: Path) -> None
     assert list(rows) == list(stored)
 
 
-@pytest.mark.parametrize(("script", "needs"), [("numpy", "numpy"), ("sb3", "sb3_contrib")])
+@pytest.mark.parametrize(
+    ("script", "needs"), [("numpy", "numpy"), ("sb3", "sb3_contrib"), ("minari", "minari")]
+)
 def test_recipes_play_no_illegal_action(script: str, needs: str, tmp_path: Path) -> None:
     pytest.importorskip(needs, reason="the recipe's library is not installed")
-    printed = run_python(str(ROOT / f"docs/recipes/with_{script}.py"), cwd=tmp_path)
+    folder = str(tmp_path / "minari")  # for its data sets
+    path = str(ROOT / f"docs/recipes/with_{script}.py")
+    printed = run_python(path, cwd=tmp_path, MINARI_DATASETS_PATH=folder)
     rows = [json.loads(line) for line in printed.splitlines() if line.startswith("{")]
     assert {(row["games"], row["illegal"]) for row in rows} == {(100, 0)}
