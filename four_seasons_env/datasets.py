@@ -232,16 +232,16 @@ def packed(records: Sequence[Record]) -> tuple[bytes, dict[str, Any]]:
 def _shipped(name: str) -> Recorded:
     """The games of a set of the package."""
     path = FOLDER / f"{name}.npz"
-    card = json.loads(path.with_suffix(".json").read_bytes())
     try:
+        card = json.loads(path.with_suffix(".json").read_bytes())
         with np.load(path) as file:
             arrays = dict(file)
-        digest = digest_of(arrays)
+        digest, expected = digest_of(arrays), card["sha256"]
     except (ValueError, KeyError, EOFError, zipfile.BadZipFile, zlib.error) as error:
-        raise ValueError(f"{path} is damaged: {error}") from None
-    if digest != card["sha256"]:
+        raise ValueError(f"{path}, or its card, is damaged: {error}") from None
+    if digest != expected:
         raise ValueError(
-            f"the SHA-256 of the games in {path} must be that of its card, not {digest}"
+            f"the SHA-256 of the games in {path} must be that of its card, {expected}, not {digest}"
         )
     deals, lengths = np.arange(*arrays["deals"]), arrays["lengths"].astype(np.int64)
     players = np.repeat(
