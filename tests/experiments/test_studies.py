@@ -163,7 +163,7 @@ def test_data_sets_are_the_same_from_any_workers_and_folder(tmp_path: Path) -> N
     assert one == two
     card = json.loads((tmp_path / "1" / "mixed.json").read_text())
     assert [each["games"] for each in card["players"]] == 4 * [300]
-    played = datasets.load(tmp_path / "1" / "games", agent="random")
+    played = datasets.load(tmp_path / "1" / "games" / "mixed" / "random")
     assert same(vars(played), vars(datasets.load("mixed", games=300)))  # of the first player
 
 
