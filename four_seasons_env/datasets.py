@@ -47,7 +47,7 @@ from four_seasons_env.rewards import RewardFunction
 from four_seasons_env.rules import Rules, get_rules
 from four_seasons_env.vector import FourSeasonsVectorEnv
 
-DATASETS = ("medium", "mixed")
+DATASETS = ("expert", "medium", "mixed")
 """The sets that come with the package, the best player first."""
 
 FOLDER = Path(__file__).parent / "data" / "datasets"

@@ -5,7 +5,7 @@
 Every player chooses with the mask `no_repeats`, so the games can be loaded with any mask. The games
 depend on neither the workers nor the folder. A stopped call can be repeated: it plays only the
 missing blocks of deals. Each player has the folder of a comparison in `runs/datasets`, which
-`four-seasons verify` replays. `expert` takes about 40 minutes of one core, the others seconds.
+`four-seasons verify` replays. `expert` takes about 40 minutes of one core, the others take seconds.
 """
 
 from dataclasses import dataclass, field, replace
