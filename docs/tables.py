@@ -215,6 +215,27 @@ def study() -> str:
 
 
 @part
+def efficiency() -> str:
+    """What learners of moves win in training after some numbers of moves; means over seeds."""
+    names = ["time/total_timesteps", "play/win_rate"]
+    ppo = stored("moves-seeds").rename(columns=dict(zip(names, ("steps", "win_rate"), strict=True)))
+    agents = {"maskable_ppo-10": ppo}
+    for run, rows in stored("values-curves").groupby("run"):
+        agents[Path(str(run)).parent.name] = rows
+    rows = []
+    for agent, curves in agents.items():
+        seeds = curves["run"].nunique()
+        row = {"agent": agent, "seeds": str(seeds)}
+        for millions in (0.5, 2, 10, 30):
+            # The first row of each run with as many moves; runs that are shorter have none.
+            later = curves[curves["steps"] >= 1e6 * millions].groupby("run")["win_rate"].first()
+            mean = f"{100 * later.mean():.1f}" if len(later) == seeds else "-"
+            row[f"{millions:g}M moves, won %"] = mean
+        rows.append(row)
+    return as_markdown(pd.DataFrame(rows))
+
+
+@part
 def ideas() -> str:
     """What helped learning and what did not."""
     rows, pair = stored("ideas"), ("with it: {changed:g}", "without it: {before:g}")

@@ -142,6 +142,9 @@ values: $(OUT)/values/pqn/policy/model.json $(OUT)/values/pqn-long/policy/model.
 		--agents heuristic pqn=maskable_ppo:$(OUT)/values/pqn/policy \
 		pqn-long=maskable_ppo:$(OUT)/values/pqn-long/policy --out $(OUT)/values/compared
 	$(call store,values/compared,$(RESULTS)/values.csv)
+	$(PYTHON) $(STUDIES)/curves.py --out $(OUT)/values/curves.csv \
+		$(OUT)/values/pqn/curve.csv $(OUT)/values/pqn-long/curve.csv
+	$(call store,values/curves.csv,$(RESULTS)/values-curves.csv)
 
 # Algorithms of others, ten core-minutes each; measured rows are skipped.
 baselines:
