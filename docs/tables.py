@@ -176,16 +176,18 @@ nobody knows. The textbook (Morehead and Mott-Smith) says one game in 10.
 @part
 def length() -> str:
     """How long a game is."""
-    return """A game takes {moves:.0f} moves (mean of `maskable_ppo`), or at most {decisions} \
-choices of a position before the next card.
+    return """A game of `maskable_ppo` takes {moves:.0f} moves on average. In \
+`FourSeasonsNextDeal-v0`, a game takes at most {decisions} decisions, one for each card of the \
+stock but the last.
 """.format_map(facts())
 
 
 @part
 def speed() -> str:
     """How fast the environments are."""
-    return """With the defaults, one core plays {single:,.0f} moves a second in a single \
-environment, {batch:.1f} million in a batch of 1,024 games, and takes {choices:,.0f} such choices.
+    return """On one core and with default settings, `FourSeasons-v0` plays {single:,.0f} moves a \
+second in a single environment and {batch:.1f} million in a batch of 1,024 games. \
+`FourSeasonsNextDeal-v0` makes {choices:,.0f} decisions a second in such a batch.
 """.format_map(facts())
 
 
@@ -509,6 +511,13 @@ def coverage() -> str:
         "trials: {trials:,}",
     )
     return table(stored("coverage"), *shown, *found)
+
+
+@part
+def offline() -> str:
+    """What is learned from recorded games wins."""
+    columns = ("agent", "seeds", "won % [95%]", "vs {against} [95%]", "cards up [95%]")
+    return as_markdown(as_text(stored("offline"), columns))
 
 
 @part

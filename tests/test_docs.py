@@ -127,6 +127,24 @@ def test_policy_of_the_page_imitates_its_player(
     make_agent(f"maskable_ppo:{tmp_path / 'own'}")  # so `four-seasons compare` can play it
 
 
+@pytest.mark.slow
+def test_values_of_the_page_are_learned_from_games(tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.syspath_prepend(DOCS / "how-to")
+    script = load(DOCS / "how-to" / "offline_q.py")
+    small = {"games": 40, "layers": (16, 16, 8), "batch_size": 256, "target_steps": 8}
+    args = script.Args(source="medium", epochs=4, out=tmp_path / "own", **small)
+    data = script.datasets.load("medium", games=40, **script.GAME)
+    networks = [script.QNetwork("four-seasons", args.layers) for _ in range(2)]
+    # Where the game is over, nothing follows: the target's weights do not matter.
+    ends = np.flatnonzero(data.terminated)
+    losses = [script.loss_of(networks[0], each, data, ends, args) for each in networks]
+    assert losses[0].isfinite() and losses[0] == losses[1]
+    before = script.loss_of(*networks, data, np.arange(500), args)
+    assert before != script.loss_of(networks[0], networks[0], data, np.arange(500), args)
+    script.main(args)
+    make_agent(f"maskable_ppo:{tmp_path / 'own'}")  # so `four-seasons compare` can play it
+
+
 def test_pages_install_the_clone_editable() -> None:
     """Scripts of docs and studies read files of the clone, and no index has the package."""
     commands = re.findall("pip install.*", "\n".join(PAGES.values()))

@@ -47,6 +47,15 @@ def agreement(network, data, rows):
     return float(torch.cat([best.argmax(dim=1) == played for best, played in found]).float().mean())
 
 
+def save(args, network, steps, started):
+    """Save a network as a policy that `four-seasons compare` plays by its scores."""
+    rules = rules_fields(get_rules(args.rules))
+    card = PolicyCard("maskable_ppo", rules, **GAME, layers=list(args.layers))
+    seconds = time.process_time() - started
+    card.training = {"seed": args.seed, "steps": steps, "core_seconds": seconds}
+    save_policy(args.out, card, {name: each.numpy() for name, each in network.state_dict().items()})
+
+
 def main(args):
     """Learn from nine games of ten, and count the moves of the tenth that are the same."""
     torch.manual_seed(args.seed)
@@ -71,14 +80,7 @@ def main(args):
             falling.step()
         same = agreement(network, data, held_out)
         print(f"epoch {epoch + 1}: loss {loss:.3f}, {same:.1%} of new moves are the same")
-
-    card = PolicyCard(
-        "maskable_ppo", rules_fields(get_rules(args.rules)), **GAME, layers=list(args.layers)
-    )
-    card.training = {"seed": args.seed, "steps": args.epochs * len(rows)}
-    card.training["core_seconds"] = time.process_time() - started
-    weights = {name: each.numpy() for name, each in network.state_dict().items()}
-    save_policy(args.out, card, weights)
+    save(args, network, args.epochs * len(rows), started)
 
 
 if __name__ == "__main__":

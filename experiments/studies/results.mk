@@ -14,7 +14,7 @@ OUT := runs/results$(if $(QUICK),-quick)
 few = $(if $(QUICK),$(1),$(2))
 store = $(if $(QUICK),,$(PYTHON) docs/tables.py --add $(OUT)/$(1) $(2))
 
-NAMES := census players price leaderboard family learning values baselines seeds coverage \
+NAMES := census players price leaderboard family learning values offline baselines seeds coverage \
 	small-games speed libraries
 
 .PHONY: all trainings $(NAMES)
@@ -145,6 +145,26 @@ values: $(OUT)/values/pqn/policy/model.json $(OUT)/values/pqn-long/policy/model.
 	$(PYTHON) $(STUDIES)/curves.py --out $(OUT)/values/curves.csv \
 		$(OUT)/values/pqn/curve.csv $(OUT)/values/pqn-long/curve.csv
 	$(call store,values/curves.csv,$(RESULTS)/values-curves.csv)
+
+# What is learned from recorded games: expert-cloning-won-0.
+OFFLINE_FROM := $(call few,medium,expert)
+OFFLINE_BY := cloning cloning-won q
+OFFLINE_SEEDS := $(call few,0,0 1 2)
+OFFLINE := $(foreach set,$(OFFLINE_FROM),$(OFFLINE_BY:%=$(set)-%))
+SCRIPT_cloning := behaviour_cloning.py
+SCRIPT_cloning-won := behaviour_cloning.py --won-only
+SCRIPT_q := offline_q.py
+
+$(OUT)/offline/%/model.json:
+	$(PYTHON) docs/how-to/$(SCRIPT_$(patsubst %-$(lastword $(subst -, ,$*)),%,$(patsubst \
+		$(call part,1)-%,%,$*))) --source $(call part,1) --seed $(lastword $(subst -, ,$*)) \
+		--out $(@D) $(call few,--games 20 --epochs 1,--epochs 3)
+
+offline: $(foreach each,$(OFFLINE),$(OFFLINE_SEEDS:%=$(OUT)/offline/$(each)-%/model.json))
+	$(FOUR) compare --play deterministic --deals $(call few,0-9,0-999) --out $(OUT)/offline/compared \
+		--agents heuristic $(foreach each,$(OFFLINE),$(call runs,$(each),maskable_ppo,\
+		$(OFFLINE_SEEDS:%=$(OUT)/offline/$(each)-%)))
+	$(call store,offline/compared,$(RESULTS)/offline.csv)
 
 # Algorithms of others, ten core-minutes each; measured rows are skipped.
 baselines:
