@@ -16,7 +16,7 @@ of Estimates of Variance Components", 1946).
 - Two algorithms share deals, and no seeds. In their difference, what an easy deal gives to both
   cancels, and each side adds the variance of its own seeds.
 
-`experiments/studies/coverage.py` simulates both: how often an interval holds the truth, and how
+`experiments/studies/intervals.py` simulates both: how often an interval holds the truth, and how
 often a difference is found where there is none.
 """
 

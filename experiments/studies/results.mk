@@ -187,7 +187,7 @@ seeds:
 
 coverage: $(OUT)/coverage.csv
 $(OUT)/coverage.csv:
-	$(PYTHON) $(STUDIES)/coverage.py --out $@ $(call few,--trials 10)
+	$(PYTHON) $(STUDIES)/intervals.py --out $@ $(call few,--trials 10)
 	$(call store,coverage.csv,$(RESULTS)/coverage.csv)
 
 # --- Small games.

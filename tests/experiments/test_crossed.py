@@ -59,7 +59,7 @@ def test_holm() -> None:
 
 @pytest.fixture(scope="module")
 def study() -> Any:
-    return load(ROOT / "experiments/studies/coverage.py")
+    return load(ROOT / "experiments/studies/intervals.py")
 
 
 @pytest.mark.slow

@@ -1,6 +1,6 @@
 """Simulate how often intervals hold the truth, and how often a difference is found where none is.
 
-    python experiments/studies/coverage.py --out runs/coverage.csv
+    python experiments/studies/intervals.py --out runs/coverage.csv
 
 A game is won with log-odds that are the sum of four parts: a mean, a part of the training seed, a
 part of the deal, and a rest. Two algorithms play the same deals with seeds of their own. The
