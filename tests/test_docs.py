@@ -87,18 +87,20 @@ def test_first_example_prints_what_readme_says(tmp_path: Path) -> None:
 def test_agents_of_pages_play(tmp_path: Path) -> None:
     """Each is a module, in the folder of the model that the README trains."""
     _, training, player = EXAMPLE.findall(README)
-    _, policy, agent = EXAMPLE.findall(PAGES["docs/reference/agents.md"])
+    _, policy, agent, epsilon = EXAMPLE.findall(PAGES["docs/reference/agents.md"])
     (tutorial,) = EXAMPLE.findall(PAGES["docs/tutorials/benchmark.md"])
     assert "model.learn(300_000)" in training
     run_python("-c", training.replace("300_000", "8_192"), cwd=tmp_path)
     modules = {"my_module": player, "drawn": policy, "other": agent, "tutorial": tutorial}
+    modules["asks"] = epsilon
     for name, code in modules.items():
         (tmp_path / f"{name}.py").write_text(code)
     agents = ["my_module:my_policy", "a=drawn:my_policy", "other:MyAgent", "tutorial:MyAgent"]
+    agents.append("asks:Epsilon@epsilon=0.2")
     command = ["-m", "four_seasons_env", "compare", "--deals", "10000-10019", "--n-jobs", "1"]
     run_python(*command, "--out", "x", "--agents", *agents, cwd=tmp_path)
     played = pd.read_csv(tmp_path / "x" / "results.csv").groupby("agent")["cards_up"]
-    assert played.count().tolist() == [20] * 4
+    assert played.count().tolist() == [20] * 5
     assert played.mean()["my_module:my_policy"] > 10
 
 
