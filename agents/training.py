@@ -197,6 +197,10 @@ class Learner(abc.ABC):
             done: share of the run that is done, 0 to 1; the learning rate falls with it.
         """
 
+    def warm_up(self) -> None:
+        """Compile, or load, what an update needs; nobody uses this learner afterwards."""
+        self.update(0.0)
+
     def checked_update(self, done: float) -> Update:
         """An `update` after which all numbers are finite.
 

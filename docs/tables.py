@@ -516,8 +516,11 @@ def coverage() -> str:
 @part
 def offline() -> str:
     """What is learned from recorded games wins."""
-    columns = ("agent", "seeds", "won % [95%]", "vs {against} [95%]", "cards up [95%]")
-    return as_markdown(as_text(stored("offline"), columns))
+    columns = ("agent", "seeds", "validation, won % [95%]", "won % [95%]", "vs {against} [95%]")
+    tested = as_text(stored("offline-test"), ("agent", "seeds", *columns[-2:]))
+    validated = as_text(stored("offline-validation"), ("agent", "won % [95%]"))
+    validated = validated.rename(columns={"won % [95%]": columns[2]})
+    return as_markdown(tested.merge(validated, on="agent")[list(columns)])
 
 
 @part

@@ -279,7 +279,7 @@ def _load(
     games = {"games": pool.size} if hasattr(settings, "games") else {}
     small = replace(settings, **games | algorithm.smallest)
     learner = algorithm(rules, small, 0, pool)
-    learner.update(0.0)
+    learner.warm_up()
     _play_policy(learner, *learner.policy({}), range(TRAIN_FROM, TRAIN_FROM + pool.size))
 
 

@@ -156,7 +156,8 @@ def load(
             `"truncated"`: its last position has a value. `"terminated"`: the player gave up.
             `"left_out"`: none of its transitions is returned.
         won_only: whether only games are taken that were won, within ``max_moves``.
-        games: how many games to take, the first ones; None: all.
+        games: how many games to take, the first ones; None: all. The players of a set follow one
+            another, so few games of `mixed` are of `random` alone: name the `agent`, too.
 
     Raises:
         ValueError: for an argument that is out of range, with the nearest valid one; for a file

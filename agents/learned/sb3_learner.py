@@ -70,6 +70,11 @@ class Sb3Learner(Learner):
             dict(self.model.logger.name_to_value),
         )
 
+    def warm_up(self) -> None:
+        """See `Learner.warm_up`: one step needs all that thousands need."""
+        self.update_steps = 1
+        super().warm_up()
+
     def state(self) -> dict[str, Any]:
         """See `Learner.state`; without the games that are being played, or a replay buffer."""
         return {"parameters": self.model.get_parameters()}

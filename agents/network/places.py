@@ -182,7 +182,7 @@ class MoveNetwork(nn.Module):
 
         Args:
             places: observations of shape (n, slots).
-            masks: bool of shape (n, A); the scores of other moves are -1e8.
+            masks: bool or int8 of shape (n, A); the scores of other moves are -1e8.
 
         Raises:
             TypeError: for arrays of NumPy, or masks of another dtype.

@@ -47,6 +47,27 @@ def agreement(network, data, rows):
     return float(torch.cat([best.argmax(dim=1) == played for best, played in found]).float().mean())
 
 
+def fit(args, network, rows, loss_of):
+    """Learn from batches of rows; yields the last loss of each pass over them.
+
+    `loss_of(step, batch)` is the loss of a batch, before that step of the optimizer.
+    """
+    rng, rows, step = np.random.default_rng(args.seed), rows.copy(), 0
+    optimizer = torch.optim.Adam(network.parameters(), args.learning_rate, fused=True)
+    steps = args.epochs * -(-len(rows) // args.batch_size)
+    falling = torch.optim.lr_scheduler.LinearLR(optimizer, 1, 0, total_iters=steps)
+    for _ in range(args.epochs):
+        rng.shuffle(rows)
+        for i in range(0, len(rows), args.batch_size):
+            loss = loss_of(step, rows[i : i + args.batch_size])
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+            falling.step()
+            step += 1
+        yield loss.item()
+
+
 def save(args, network, steps, started):
     """Save a network as a policy that `four-seasons compare` plays by its scores."""
     rules = rules_fields(get_rules(args.rules))
@@ -60,26 +81,20 @@ def main(args):
     """Learn from nine games of ten, and count the moves of the tenth that are the same."""
     torch.manual_seed(args.seed)
     torch.set_num_threads(1)  # the layers are too small for several
-    rng, started = np.random.default_rng(args.seed), time.process_time()
+    started = time.process_time()
     chosen = {"agent": args.agent, "won_only": args.won_only, "games": args.games}
     data = datasets.load(args.source, rules=args.rules, **chosen, **GAME)
     held_out = data.episode % 10 == 9  # whole games: the positions of a game are alike
     rows, held_out = np.flatnonzero(~held_out), np.flatnonzero(held_out)
 
     network = MoveNetwork(args.rules, args.layers)
-    optimizer = torch.optim.Adam(network.parameters(), args.learning_rate, fused=True)
-    steps = args.epochs * -(-len(rows) // args.batch_size)
-    falling = torch.optim.lr_scheduler.LinearLR(optimizer, 1, 0, total_iters=steps)
-    for epoch in range(args.epochs):
-        rng.shuffle(rows)
-        for i in range(0, len(rows), args.batch_size):
-            loss = cross_entropy(*scores(network, data, rows[i : i + args.batch_size]))
-            optimizer.zero_grad()
-            loss.backward()
-            optimizer.step()
-            falling.step()
+
+    def loss_of(_, batch):
+        return cross_entropy(*scores(network, data, batch))
+
+    for epoch, loss in enumerate(fit(args, network, rows, loss_of), 1):
         same = agreement(network, data, held_out)
-        print(f"epoch {epoch + 1}: loss {loss:.3f}, {same:.1%} of new moves are the same")
+        print(f"epoch {epoch}: loss {loss:.3f}, {same:.1%} of new moves are the same")
     save(args, network, args.epochs * len(rows), started)
 
 

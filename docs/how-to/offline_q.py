@@ -58,27 +58,20 @@ def main(args):
     """Learn from all games."""
     torch.manual_seed(args.seed)
     torch.set_num_threads(1)  # the layers are too small for several
-    rng, started = np.random.default_rng(args.seed), time.process_time()
+    started = time.process_time()
     chosen = {"agent": args.agent, "won_only": args.won_only, "games": args.games}
     data = datasets.load(args.source, rules=args.rules, **chosen, **GAME)
     network = QNetwork(args.rules, args.layers)
     target = copy.deepcopy(network)
-    optimizer = torch.optim.Adam(network.parameters(), args.learning_rate, fused=True)
-    steps = args.epochs * -(-len(data) // args.batch_size)
-    falling = torch.optim.lr_scheduler.LinearLR(optimizer, 1, 0, total_iters=steps)
-    step = 0
-    for epoch in range(args.epochs):
-        rows = rng.permutation(len(data))
-        for i in range(0, len(rows), args.batch_size):
-            if step % args.target_steps == 0:
-                target.load_state_dict(network.state_dict())
-            loss = loss_of(network, target, data, rows[i : i + args.batch_size], args)
-            optimizer.zero_grad()
-            loss.backward()
-            optimizer.step()
-            falling.step()
-            step += 1
-        print(f"epoch {epoch + 1}: loss {loss:.3f}")
+
+    def batch_loss(step, batch):
+        if step % args.target_steps == 0:
+            target.load_state_dict(network.state_dict())
+        return loss_of(network, target, data, batch, args)
+
+    rows = np.arange(len(data))
+    for epoch, loss in enumerate(behaviour_cloning.fit(args, network, rows, batch_loss), 1):
+        print(f"epoch {epoch}: loss {loss:.3f}")
     behaviour_cloning.save(args, network, args.epochs * len(data), started)
 
 

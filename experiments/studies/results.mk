@@ -128,8 +128,8 @@ learning: $(LEARNED_IN) $(LONG)/done.json $(DISTINCT)/done.json
 
 # Q-learning in one file: by its defaults, and for about ten core-minutes.
 PQN = $(PYTHON) docs/recipes/with_pqn.py --device cpu --out $(@D:/policy=)
-PQN_LONG := --num-envs 1024 --num-minibatches 32 --exploration-fraction 0.02 \
-	--total-timesteps 24000000
+PQN_LONG := --num-envs 1024 --num-minibatches 32 --update-epochs 1 \
+	--exploration-fraction 0.02 --total-timesteps 24000000
 PQN_SMALL := --num-envs 16 --total-timesteps 1024 --eval-deals 10
 
 $(OUT)/values/pqn/policy/model.json:
@@ -146,25 +146,30 @@ values: $(OUT)/values/pqn/policy/model.json $(OUT)/values/pqn-long/policy/model.
 		$(OUT)/values/pqn/curve.csv $(OUT)/values/pqn-long/curve.csv
 	$(call store,values/curves.csv,$(RESULTS)/values-curves.csv)
 
-# What is learned from recorded games: expert-cloning-won-0.
-OFFLINE_FROM := $(call few,medium,expert)
-OFFLINE_BY := cloning cloning-won q
+# What is learned from recorded games. Set, method and seed: expert-cloning_won-0.
+OFFLINE_FROM := $(call few,medium,expert medium mixed)
+OFFLINE_BY := cloning cloning_won q
 OFFLINE_SEEDS := $(call few,0,0 1 2)
 OFFLINE := $(foreach set,$(OFFLINE_FROM),$(OFFLINE_BY:%=$(set)-%))
 SCRIPT_cloning := behaviour_cloning.py
-SCRIPT_cloning-won := behaviour_cloning.py --won-only
+SCRIPT_cloning_won := behaviour_cloning.py --won-only
 SCRIPT_q := offline_q.py
 
 $(OUT)/offline/%/model.json:
-	$(PYTHON) docs/how-to/$(SCRIPT_$(patsubst %-$(lastword $(subst -, ,$*)),%,$(patsubst \
-		$(call part,1)-%,%,$*))) --source $(call part,1) --seed $(lastword $(subst -, ,$*)) \
-		--out $(@D) $(call few,--games 20 --epochs 1,--epochs 3)
+	$(PYTHON) docs/how-to/$(SCRIPT_$(call part,2)) --source $(call part,1) \
+		--seed $(call part,3) --out $(@D) $(call few,--games 20 --epochs 1,--epochs 3)
 
-offline: $(foreach each,$(OFFLINE),$(OFFLINE_SEEDS:%=$(OUT)/offline/$(each)-%/model.json))
-	$(FOUR) compare --play deterministic --deals $(call few,0-9,0-999) --out $(OUT)/offline/compared \
+# $(call imitators,SPLIT,DEALS): all of them on the validation or the test deals
+define imitators
+	$(FOUR) compare --play deterministic --deals $(2) --out $(OUT)/offline/$(1) \
 		--agents heuristic $(foreach each,$(OFFLINE),$(call runs,$(each),maskable_ppo,\
 		$(OFFLINE_SEEDS:%=$(OUT)/offline/$(each)-%)))
-	$(call store,offline/compared,$(RESULTS)/offline.csv)
+	$(call store,offline/$(1),$(RESULTS)/offline-$(1).csv)
+endef
+
+offline: $(foreach each,$(OFFLINE),$(OFFLINE_SEEDS:%=$(OUT)/offline/$(each)-%/model.json))
+	$(call imitators,validation,$(call few,10000-10009,10000-10999))
+	$(call imitators,test,$(call few,0-9,0-999))
 
 # Algorithms of others, ten core-minutes each; measured rows are skipped.
 baselines:

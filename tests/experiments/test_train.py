@@ -283,3 +283,5 @@ def test_a_learner_of_ones_own(tmp_path: Path, monkeypatch) -> None:
         each.load(read_state(checkpoint))
     assert learner.steps == resumed.steps > 0
     assert learner.update(0.5).records
+    resumed.warm_up()  # a few steps, not the 4,096 of an update
+    assert resumed.steps < learner.steps
