@@ -516,11 +516,12 @@ def coverage() -> str:
 @part
 def offline() -> str:
     """What is learned from recorded games wins."""
-    columns = ("agent", "seeds", "validation, won % [95%]", "won % [95%]", "vs {against} [95%]")
-    tested = as_text(stored("offline-test"), ("agent", "seeds", *columns[-2:]))
+    tested = as_text(
+        stored("offline-test"), ("agent", "seeds", "won % [95%]", "vs {against} [95%]")
+    )
     validated = as_text(stored("offline-validation"), ("agent", "won % [95%]"))
-    validated = validated.rename(columns={"won % [95%]": columns[2]})
-    return as_markdown(tested.merge(validated, on="agent")[list(columns)])
+    titles = "agent", "won %, deals 10000-10999 [95%]"
+    return as_markdown(tested.merge(validated.set_axis(titles, axis=1), on="agent"))
 
 
 @part

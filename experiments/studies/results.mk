@@ -114,7 +114,17 @@ $(LONG)/done.json:
 $(DISTINCT)/done.json:
 	$(call train,--agent maskable_ppo --core-minutes $(call few,0.2,10) --set mask=distinct)
 
-learning: $(LEARNED_IN) $(LONG)/done.json $(DISTINCT)/done.json
+# What is won after how many games, by positions.
+$(OUT)/games/next_deal_ppo/done.json:
+	$(call train,--agent next_deal_ppo --steps $(call few,20k,8M) $(call few,--validation-deals 100))
+$(OUT)/games/planner/done.json:
+	$(call train,--agent planner --steps $(call few,1k,200k) --validations 1 --validation-deals 100)
+
+BY_GAMES := $(OUT)/games/next_deal_ppo $(OUT)/games/planner
+
+learning: $(LEARNED_IN) $(LONG)/done.json $(DISTINCT)/done.json $(BY_GAMES:%=%/done.json)
+	$(PYTHON) $(STUDIES)/curves.py --out $(OUT)/games/curves.csv $(BY_GAMES:%=%/progress.csv)
+	$(call store,games/curves.csv,$(RESULTS)/positions-curves.csv)
 	$(FOUR) compare --play deterministic --deals $(call few,0-9,0-999) --out $(OUT)/learning \
 		--agents heuristic $(foreach each,$(CURVES),$(call runs,$(each),$(firstword $(subst -, \
 		,$(each))),$(SEEDS:%=$(OUT)/trained/$(each)-seed-%))) \
