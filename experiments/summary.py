@@ -222,11 +222,12 @@ def what_is_certain(summary: pd.DataFrame, seeds: pd.DataFrame) -> str:
 
 def _caveat(seeds: pd.Series) -> str:
     """A warning of too few training seeds; "" if there are enough, or nothing was trained."""
-    fewest = min(seeds, default=_FEW)
-    if fewest == 1:
+    few = sorted({each for each in seeds if each < _FEW})
+    if few == [1]:
         return "; one training seed says how its weights play, not how well its algorithm learns"
-    if fewest < _FEW:
-        return f"; claims about an algorithm need {_FEW} training seeds or more, not {fewest}"
+    if few:
+        numbers = " or ".join(map(str, few))
+        return f"; claims about an algorithm need {_FEW} training seeds or more, not {numbers}"
     return ""
 
 

@@ -161,7 +161,7 @@ def baseline_of(summary: pd.DataFrame) -> str:
 def _training(row: Mapping[Any, Any]) -> str:
     """The budget of a training, as far as it is known."""
     steps, minutes = row["train_steps"] / 1e6, row["core_seconds"] / 60
-    forms = {"{0:,.2f}M steps": steps, "{0:,.1f} core-min": minutes}
+    forms = {"{0:,.3g}M steps": steps, "{0:,.1f} core-min": minutes}
     texts = [form.format(value) for form, value in forms.items() if pd.notna(value)]
     return ", ".join(texts) or "-"
 
