@@ -219,7 +219,7 @@ $(OUT)/small/%/done.json:
 
 small-games: $(OUT)/small-games.csv
 $(OUT)/small-games.csv: $(if $(QUICK),,$(LEARNED_SMALL))
-	$(PYTHON) $(STUDIES)/small_games.py --games $(call few,3,100) --out $@ \
+	$(PYTHON) $(STUDIES)/small_games.py --games $(call few,3,1000) --out $@ \
 		--rules $(call few,small-4x4-cells,$(CELLS)) \
 		--agents $(SMALL) \
 		$(if $(QUICK),,$(foreach agent,$(TRAINED),$(agent)=$(agent):$(OUT)/small/$(agent)-RULES))

@@ -5,8 +5,11 @@
 
 Agents play the first test deals. A decision costs the value of the position minus the value of the
 chosen move (`four_seasons_env.solver.fair_value`). The costs of a game add up to its regret; the
-mean regret is the loss in win rate against the best player. Train learning agents first, and name
-them with the path to their weights; RULES in a path stands for the name of the game.
+mean regret is the loss in win rate against the best player. When the costs of a game reach 1, the
+value of the last chosen move minus the result (1 if the game was won) takes the place of all later
+costs. The mean stays the same, and no regret exceeds 2, so there is an interval that needs no more
+than this bound (`bounded`). Train learning agents first, and name them with the path to their
+weights; RULES in a path stands for the name of the game.
 """
 
 from collections.abc import Iterable
@@ -15,12 +18,11 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import tyro
-from numpy.typing import NDArray
-from scipy import stats
 
 from four_seasons_env.arguments import check_choice
 from four_seasons_env.engine.deals import TEST
 from four_seasons_env.experiments import folders, play, players
+from four_seasons_env.experiments.studies.bounded import bounded_interval
 from four_seasons_env.game import Game
 from four_seasons_env.rules import SMALL, Rules
 from four_seasons_env.solver import Known, fair_value
@@ -38,35 +40,30 @@ def exact_value(game: Game, move: str | None = None, *, known: Known) -> float:
 
 
 def regret_of(game: Game, moves: Iterable[str], known: Known) -> float:
-    """The regret of a game.
+    """The regret of a game, from 0 to 2.
 
     Args:
         game: its first position, without redeals; it is not changed.
         moves: to its end, or until the player gave up.
         known: the results of earlier searches.
     """
+    moves = list(moves)
     game, regret = game.copy(), 0.0
     value = exact_value(game, known=known)
-    for move in moves:
+    for i in range(len(moves)):
         if value == 0:  # lost: no later move can cost anything
             break
-        after = game.after(move)
+        after = game.after(moves[i])
         if after.stock_size < game.stock_size and game.stock_size >= 2:  # turns a hidden card
-            rest = exact_value(game, move, known=known)
+            rest = exact_value(game, moves[i], known=known)
             regret += value - rest
+            if regret >= 1:
+                for move in moves[i:]:
+                    game.play(move)
+                return regret + rest - game.is_won
             value = exact_value(after, known=known) if rest else 0.0
         game = after
     return regret + value - game.is_won
-
-
-def interval(values: NDArray[np.float64]) -> tuple[float, float]:
-    """The 95% interval of a mean of shares; if all are equal, that of an event never observed."""
-    ends = stats.ttest_1samp(values, 0).confidence_interval()
-    if np.ptp(values) == 0:
-        unseen = stats.binomtest(0, len(values)).proportion_ci().high
-        ends = values[0] - unseen, values[0] + unseen
-    low, high = np.clip(ends, 0, 1)
-    return float(low), float(high)
 
 
 def regrets(
@@ -78,11 +75,12 @@ def regrets(
     found = np.array([regret_of(each.start(), each.moves, known) for each in results["game"]])
     row: dict[str, object] = {"rules": rules.name, "agent": player.agent, "kind": player.kind}
     row |= {"deals": len(deals), "win_rate": results["won"].mean(), "regret": found.mean()}
-    return row | dict(zip(("regret_low", "regret_high"), interval(found), strict=True))
+    low, high = bounded_interval(np.clip(found / 2, 0, 1))  # sums of rounded numbers
+    return row | {"regret_low": 2 * low, "regret_high": 2 * high}
 
 
 def main(
-    agents: list[str], out: Path, rules: tuple[str, ...] = tuple(SMALL), games: int = 100
+    agents: list[str], out: Path, rules: tuple[str, ...] = tuple(SMALL), games: int = 1000
 ) -> None:
     """Write a row for each agent in each small game.
 
