@@ -7,10 +7,12 @@
 The part between `<!-- rates -->` and `<!-- /rates -->` of a page is what the function `rates` below
 returns, and so on for all that are marked by `@part`. `--add` first merges new results, the summary
 of a comparison or a file, into stored ones: its rows replace those of the same agents, deals or
-measurements, and name the version and the commit that they come from.
+measurements, and name the version and the commit that they come from. The games of a comparison go
+beside them, into `games`.
 """
 
 import functools
+import gzip
 import json
 import re
 import sys
@@ -31,6 +33,7 @@ from four_seasons_env.experiments.comparison import (
     ceiling_row,
     read_census,
     read_comparison,
+    read_results,
 )
 from four_seasons_env.experiments.folders import provenance, read_table, write_csv
 from four_seasons_env.experiments.summary import BASELINE, CEILING
@@ -43,7 +46,7 @@ from four_seasons_env.experiments.tables import (
     cell,
     win_rates,
 )
-from four_seasons_env.files import expanded, file_name
+from four_seasons_env.files import expanded, file_name, write_atomically
 from four_seasons_env.registration import ENVS
 from four_seasons_env.rules import RULES
 from four_seasons_env.rules_in_words import sentences
@@ -575,8 +578,9 @@ def add(new: Path, path: Path) -> None:
         raise ValueError(f"name the comparison, {new.parent}, not {new}: its rows are computed")
     # The version and the commit that measured, which a comparison has noted; else this clone's.
     version, commit = __version__, provenance()["git"]["commit"]
+    games = None
     if new.is_dir():
-        compared = read_comparison(new, census())
+        compared, games = read_comparison(new, census()), read_results(new)
         rows, origin = compared.summary, compared.manifest.origin
         version = compared.manifest.version or version
         commit = origin["git"]["commit"] if origin else None
@@ -595,6 +599,25 @@ def add(new: Path, path: Path) -> None:
         before = before[~before.set_index(keys).index.isin(rows.set_index(keys).index)]
         rows = pd.concat([before, rows], ignore_index=True)
     write_csv(path, rows)
+    if games is not None:
+        add_games(games, path.parent / "games" / f"{path.stem}.csv.gz")
+
+
+def add_games(games: pd.DataFrame, path: Path) -> None:
+    """Store the cards up of each game: a row for each deal, and a column for each player.
+
+    Args:
+        games: rows of `read_results`; games of the same player and deal are replaced.
+        path: the compressed CSV file.
+    """
+    seeds = games["train_seed"].map(lambda seed: "" if pd.isna(seed) else f" seed {seed:g}")
+    games = games.assign(player=games["agent"] + " " + games["play"] + seeds)
+    rows = games.pivot(index=["rules", "deal"], columns="player", values="cards_up")
+    if path.is_file():
+        rows = rows.combine_first(pd.read_csv(path, index_col=["rules", "deal"]))
+    path.parent.mkdir(exist_ok=True)
+    # Without the time, equal games make equal bytes.
+    write_atomically(path, gzip.compress(rows.astype("UInt8").to_csv().encode(), mtime=0))
 
 
 @dataclass

@@ -250,6 +250,36 @@ def test_differences_from_another_baseline_are_refused(tmp_path: Path) -> None:
         merged_rows(tmp_path, "agent\n", "agent,against\na,greedy\n")
 
 
+def test_games_are_stored_beside_the_rows(tmp_path: Path) -> None:
+    """The games of a player replace those that were stored; others stay."""
+    path = tmp_path / "games" / "x.csv.gz"
+    game = {"rules": "czarina", "agent": "a", "play": "stochastic", "train_seed": None, "deal": 0}
+    tables.add_games(
+        pd.DataFrame([game | {"cards_up": 7}, game | {"deal": 1, "cards_up": 8}]), path
+    )
+    again = game | {"cards_up": 52}
+    tables.add_games(pd.DataFrame([again, again | {"train_seed": 3, "cards_up": 9}]), path)
+    stored = pd.read_csv(path, index_col=["rules", "deal"])
+    assert stored["a stochastic"].tolist() == [52, 8]
+    assert stored["a stochastic seed 3"].fillna(-1).tolist() == [9, -1]
+
+
+@pytest.mark.parametrize(
+    "path", sorted((DOCS / "results" / "games").iterdir()), ids=lambda p: p.stem
+)
+def test_stored_games_are_those_of_the_rows(path: Path) -> None:
+    games = pd.read_csv(path, index_col=["rules", "deal"])
+    rows = tables.stored(path.name.removesuffix(".csv.gz")).query("agent != 'ceiling'")
+    assert len(rows)
+    for row in rows.to_dict("records"):
+        name = f"{row['agent']} {row['play']}"
+        found = games.loc[row["rules"]].filter(regex=f"^{re.escape(name)}( seed|$)").dropna()
+        assert found.shape == (row["deals"], row["seeds"]), name
+        won = found == RULES[row["rules"]].cards
+        assert won.to_numpy().mean() == pytest.approx(row["win_rate"], abs=1e-6)
+        assert found.to_numpy().mean() == pytest.approx(row["cards_up"], abs=1e-4)
+
+
 @pytest.mark.slow
 def test_site_has_working_links_and_own_files(tmp_path: Path) -> None:
     pytest.importorskip("mkdocs", reason="the extra `docs` is not installed")
