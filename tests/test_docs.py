@@ -41,6 +41,7 @@ ELSEWHERE = ("README.md", "docs/recipes/openenv.md")
 SHORTER = {
     'model = MaskablePPO.load("four-seasons-ppo")': "model = None",
     "seconds=10": "seconds=0.1",
+    '"docs/results/': f'"{DOCS}/results/',
 }
 """Replacements in examples, so that they take seconds and need no file."""
 RECORDED = '"runs/games"'
