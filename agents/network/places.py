@@ -229,7 +229,7 @@ class MoveNetwork(nn.Module):
             write, add = compiled.move_units, compiled.add_unit_slopes
             fixed, shape = (marked.numpy(), moves.numpy()), (len(marked), hidden.shape[1])
             units = _compiled(write, add, shape, fixed, hidden, table)
-            each = nn.functional.linear(units, self.score)
+            each = nn.functional.linear(units.to(self.score), self.score).float()
         # 4. The scores in their places; what is not marked is as good as impossible.
         several = each.shape[1:]
         scores = torch.full((masks.numel(), *several), -1e8, dtype=torch.float32, device=device)

@@ -141,13 +141,14 @@ def test_networks_refuse_other_tensors(
         called[kind](*given)
 
 
-def test_other_dtypes_of_torch() -> None:
+@pytest.mark.parametrize("outputs", [1, 2])
+def test_other_dtypes_of_torch(outputs: int) -> None:
     """As by autocast, or by another default; unknown rows are refused."""
     game = Game(deal=TRAIN_FROM)
     places = torch.from_numpy(observe(game, "places"))[None]
     masks = torch.from_numpy(game.action_mask())[None].bool()
     for dtype, auto in ((torch.float64, False), (torch.bfloat16, False), (torch.float32, True)):
-        network = MoveNetwork(game.rules, (24, 32, 16)).to(dtype)
+        network = MoveNetwork(game.rules, (24, 32, 16), outputs).to(dtype)
         with torch.autocast("cpu", torch.bfloat16, auto):
             scores, values = network(places.float(), masks)
         assert scores.dtype == values.dtype == torch.float32
