@@ -266,7 +266,7 @@ def _from_files(source: str | Path, rules: str | Rules | None) -> Recorded:
     if rules is not None:
         name = get_rules(rules).name
         records = [each for each in records if get_rules(each.rules).name == name]
-    several = dict.fromkeys(each.rules for each in records)
+    several = dict.fromkeys(get_rules(each.rules).name for each in records)
     if len(several) > 1:
         raise ValueError(f"rules must name one of the rule sets of {path}: {', '.join(several)}")
     if not records:
@@ -341,6 +341,8 @@ def _replay(
     if unfinished == "left_out":
         return rows[~np.isin(rows.episode, rows.episode[last])]
     getattr(rows, unfinished)[last] = True
+    if unfinished == "terminated":
+        rows.next_mask[last] = 0  # nothing follows
     return rows
 
 

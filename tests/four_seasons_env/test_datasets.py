@@ -126,6 +126,12 @@ def test_a_game_that_stops_counts_as_asked(
     data = load(file, agent="ada", unfinished=unfinished)
     assert data.truncated.tolist() == truncated
     assert data.terminated.tolist() == terminated
+    assert not data.next_mask[data.terminated].any()
+
+
+def test_other_names_of_a_rule_set_are_no_others(file: Path) -> None:
+    append_record(file, Record("corner-card", ("deal",), 19, player="bob"))
+    assert len(load(file)) == len(load(file, rules="corner-card")) == 4
 
 
 def test_moves_that_the_mask_leaves_out_are_named(tmp_path: Path) -> None:
