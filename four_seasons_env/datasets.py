@@ -233,24 +233,25 @@ def packed(records: Sequence[Record]) -> tuple[bytes, dict[str, Any]]:
 def _shipped(name: str) -> Recorded:
     """The games of a set of the package."""
     path = FOLDER / f"{name}.npz"
+    content, about = path.read_bytes(), path.with_suffix(".json").read_bytes()
     try:
-        card = json.loads(path.with_suffix(".json").read_bytes())
-        with np.load(path) as file:
+        card = json.loads(about)
+        with np.load(io.BytesIO(content)) as file:
             arrays = dict(file)
-        digest, expected = digest_of(arrays), card["sha256"]
-    except (ValueError, KeyError, EOFError, zipfile.BadZipFile, zlib.error) as error:
+        digest, expected, rules = digest_of(arrays), card["sha256"], get_rules(card["rules"])
+        labels, counts = ([each[key] for each in card["players"]] for key in ("agent", "games"))
+        players = np.repeat(labels, counts)
+    except (
+        *(ValueError, KeyError, TypeError, EOFError, NotImplementedError),
+        *(zipfile.BadZipFile, zlib.error),
+    ) as error:
         raise ValueError(f"{path}, or its card, is damaged: {error}") from None
     if digest != expected:
         raise ValueError(
             f"the SHA-256 of the games in {path} must be that of its card, {expected}, not {digest}"
         )
     deals, lengths = np.arange(*arrays["deals"]), arrays["lengths"].astype(np.int64)
-    players = np.repeat(
-        [each["agent"] for each in card["players"]], [each["games"] for each in card["players"]]
-    )
-    return Recorded(
-        *(get_rules(card["rules"]), deals, lengths, arrays["moves"], arrays["won"], players)
-    )
+    return Recorded(rules, deals, lengths, arrays["moves"], arrays["won"], players)
 
 
 def _from_files(source: str | Path, rules: str | Rules | None) -> Recorded:

@@ -176,7 +176,7 @@ def test_wrong_arguments_are_named(kwargs: dict[str, Any], error: str, file: Pat
         load(**{"source": file} | kwargs)
 
 
-@pytest.mark.parametrize("fault", ["cut", "changed"])
+@pytest.mark.parametrize("fault", ["cut", "unknown compression", "changed", "no card"])
 def test_damaged_sets_are_refused(
     fault: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -186,6 +186,12 @@ def test_damaged_sets_are_refused(
     path, error = tmp_path / "medium.npz", "is damaged"
     if fault == "cut":
         path.write_bytes(path.read_bytes()[:-100])
+    elif fault == "unknown compression":
+        content = bytearray(path.read_bytes())
+        content[content.rindex(b"PK\x01\x02") + 10] ^= 99  # of the last array
+        path.write_bytes(content)
+    elif fault == "no card":
+        path.with_suffix(".json").write_text("[]")
     else:
         arrays, error = dict(np.load(path)), "must be that of its card"
         arrays["moves"][7] ^= 1
