@@ -257,7 +257,7 @@ def _shipped(name: str) -> Recorded:
 def _from_files(source: str | Path, rules: str | Rules | None) -> Recorded:
     """The games of a file of records, or of all such files in a folder."""
     path = expanded(source)
-    files = sorted(path.rglob("*.jsonl.gz")) if path.is_dir() else [path]
+    files = sorted([*path.rglob("*.jsonl"), *path.rglob("*.jsonl.gz")]) if path.is_dir() else [path]
     if not path.exists():
         hint = nearest(str(source), DATASETS)
         raise FileNotFoundError(f"there is no data set, file or folder {str(source)!r}: {hint}")

@@ -134,6 +134,12 @@ def test_other_names_of_a_rule_set_are_no_others(file: Path) -> None:
     assert len(load(file)) == len(load(file, rules="corner-card")) == 4
 
 
+def test_a_folder_may_have_files_that_are_not_compressed(file: Path) -> None:
+    """Such as those of `four-seasons play --record`."""
+    append_record(file.with_name("mine.jsonl"), Record("four-seasons", ("deal",), 19))
+    assert len(load(file.parent)) == 4
+
+
 def test_moves_that_the_mask_leaves_out_are_named(tmp_path: Path) -> None:
     path = tmp_path / "games.jsonl"
     moves = ("deal", "deal", "deal", "T0>T2", "T2>T0")
