@@ -116,7 +116,8 @@ $(DISTINCT)/done.json:
 
 # What is won after how many games, by positions.
 $(OUT)/games/next_deal_ppo/done.json:
-	$(call train,--agent next_deal_ppo --steps $(call few,20k,8M) $(call few,--validation-deals 100))
+	$(call train,--agent next_deal_ppo --steps $(call few,20k,2M) \
+		--validations 1 --validation-deals 100)
 $(OUT)/games/planner/done.json:
 	$(call train,--agent planner --steps $(call few,1k,200k) --validations 1 --validation-deals 100)
 
