@@ -49,7 +49,7 @@ class MaskedPolicy(DQNPolicy):
         return network
 
 
-class MaskedModel(DQN):
+class LegalExploration:
     def predict(self, observation, state=None, episode_start=None, deterministic=False):
         actions, state = super().predict(observation, state, episode_start, deterministic=True)
         if not deterministic:  # explore by legal moves
@@ -59,6 +59,10 @@ class MaskedModel(DQN):
             explores = rng.random(len(actions)) < self.exploration_rate
             actions = np.where(explores, drawn, actions)
         return actions, state
+
+
+class MaskedModel(LegalExploration, DQN):
+    pass
 
 
 class DqnAgent(Agent):

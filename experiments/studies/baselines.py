@@ -1,113 +1,368 @@
-"""Measure what usual algorithms learn on moves, with and without masks.
+"""Measure what usual algorithms learn on moves, each with settings chosen by an equal search.
 
     python experiments/studies/baselines.py --out runs/baselines.csv
 
-The algorithms are those of Stable-Baselines3 and sb3-contrib as they are: their default networks
-and hyperparameters, on `FourSeasonsVecEnv` with the observation `cards`. MaskablePPO learns with
-masks, the others without: an illegal action leaves the position as it is and costs 0.01. Each
-learns for some minutes of one core; the last update may exceed them by seconds. Then it plays
-validation deals twice, by the highest logit or Q value: of all actions, and of those that a mask
-marks, the mask of its training or else `legal`.
+1. *Search.* Each algorithm of `ALGORITHMS` is trained with a few settings, drawn from its ranges.
+   The best one has the highest mean return on the validation deals 10000-10999: cards up / 52, plus
+   1 for a win.
+2. *Final.* The best settings are trained again, longer and with other seeds. Each policy plays the
+   validation deals from 11000 on in three ways: without a mask, actions drawn; with the mask of its
+   training, or else `legal`, actions drawn; and with `no_repeats`, by the highest score.
 
-Each row is appended when it is measured, and rows of the file are not measured again. So a stopped
-call can be repeated, and processes with other `--algorithms` or `--seeds` can share a file. DQN and
-QRDQN take 6 GiB each for the million moves that they replay.
+A policy draws by its probabilities; a learner of values takes the highest one, or in one of 20
+actions any. An illegal action leaves the position as it is and costs 0.01, in training and in play.
+Rewards are divided by the running deviation of returns (`VecNormalize`; PQN has a scale of its
+own), learning rates fall to a twentieth, and training episodes end after 300 moves.
+
+Each row is appended when it is measured, and rows of the file are not measured again: a stopped
+call can be repeated.
 """
 
+import io
 import itertools
+import runpy
+import tempfile
 import time
-from contextlib import suppress
+from collections.abc import Callable
+from contextlib import redirect_stdout
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import gymnasium as gym
 import numpy as np
 import pandas as pd
 import torch
-from sb3_contrib import QRDQN, TRPO, MaskablePPO
-from stable_baselines3 import A2C, DQN, PPO
+from numpy.typing import NDArray
+from sb3_contrib import QRDQN, MaskablePPO, RecurrentPPO
+from sb3_contrib.qrdqn.policies import QRDQNPolicy
+from stable_baselines3 import PPO
+from stable_baselines3.common.utils import LinearSchedule
+from stable_baselines3.common.vec_env import VecNormalize
 
+from four_seasons_env import evaluate
 from four_seasons_env.adapters.sb3 import FourSeasonsVecEnv
+from four_seasons_env.agents import load_policy
+from four_seasons_env.agents.learned.move_policy import MovePolicy
 from four_seasons_env.arguments import check_choice
 from four_seasons_env.engine.deals import VALIDATION
 from four_seasons_env.experiments.command_line import Run, command
-from four_seasons_env.experiments.folders import read_table
+from four_seasons_env.experiments.folders import ROOT, read_table
+from four_seasons_env.rules import RULES
 
-CLASSES: tuple[Any, ...] = (A2C, PPO, TRPO, DQN, QRDQN, MaskablePPO)
-ALGORITHMS = {each.__name__: each for each in CLASSES}
-MASKS = {"MaskablePPO": ("legal", "distinct", "no_repeats")}  # the others learn without
+DQN = runpy.run_path(str(ROOT / "docs" / "how-to" / "masked_dqn.py"))
+PQN = runpy.run_path(str(ROOT / "docs" / "recipes" / "with_pqn.py"))
+
+Score = Callable[[torch.Tensor, torch.Tensor, torch.Tensor], torch.Tensor]
+"""Scores of actions, of observations, masks and the actions that may be chosen; shape (n, A)."""
+
+ON_POLICY = {
+    "games": (64, 128, 256),
+    "n_steps": (16, 32, 64),
+    "batch_size": (256, 512, 1024),
+    "n_epochs": (2, 4),
+    "learning_rate": (5e-4, 1e-3, 2e-3, 4e-3),
+    "gamma": (0.99, 0.997, 0.999),
+    "ent_coef": (0.0, 0.003, 0.01),
+}
+OFF_POLICY = {
+    "games": (64, 128, 256),
+    "batch_size": (256, 512),
+    "gradient_steps": (1, 2),  # after a move in each game
+    "learning_rate": (3e-4, 1e-3, 3e-3),
+    "gamma": (0.99, 0.997, 0.999),
+    "n_steps": (1, 3, 10),
+    "target_update_interval": (2000, 10_000),
+    "exploration_fraction": (0.1, 0.3, 0.5),
+}
+PARALLEL = {
+    "num_envs": (64, 128, 256),
+    "num_steps": (16, 32),
+    "num_minibatches": (4, 8, 16),
+    "update_epochs": (1, 2),
+    "learning_rate": (1e-3, 3e-3, 6e-3),
+    "gamma": (0.99, 0.997, 0.999),
+    "q_lambda": (0.8, 0.9, 0.95),
+    "exploration_fraction": (0.1, 0.3),
+}
+
+
+@dataclass(frozen=True)
+class Algorithm:
+    """A row of `ALGORITHMS`."""
+
+    train: Callable[..., tuple[Callable[[], Score], int]]
+    """Called with the algorithm, its settings, the moves and a seed; returns a function that makes
+    a `Score` for new games, and the number of moves."""
+    ranges: dict[str, tuple[Any, ...]]
+    mask: str | None = "no_repeats"
+    """The mask of its training."""
+    of_values: bool = False
+    """Whether its scores are values, or else log-odds."""
+    network: str = "MLP on cards"
+
+
+def learned(model: Any, moves: int) -> int:
+    """Train a model of Stable-Baselines3; returns the number of moves."""
+    return int(model.learn(moves).num_timesteps)
+
+
+def scaled(env: Any, gamma: float) -> VecNormalize:
+    """An environment with the size of rewards that algorithms expect."""
+    return VecNormalize(env, norm_obs=False, gamma=gamma)
+
+
+def ppo(
+    algorithm: Algorithm, moves: int, seed: int, games: int, learning_rate: float, **settings: Any
+) -> tuple[Callable[[], Score], int]:
+    """PPO or MaskablePPO of an MLP, or MaskablePPO of a `MoveNetwork`."""
+    on_places = "places" in algorithm.network
+    observation, policy = ("places", MovePolicy) if on_places else ("cards", "MlpPolicy")
+    env = FourSeasonsVecEnv(
+        games, observation=observation, mask=algorithm.mask or "legal", max_moves=300
+    )
+    model: Any = (MaskablePPO if algorithm.mask else PPO)(
+        policy,
+        scaled(env, settings["gamma"]),
+        learning_rate=LinearSchedule(learning_rate, learning_rate / 20, 1),
+        policy_kwargs={} if on_places else {"net_arch": [128, 128]},
+        seed=seed,
+        device="cpu",
+        **settings,
+    )
+
+    def score(observations: torch.Tensor, masks: Any, allowed: torch.Tensor) -> Any:
+        more = {"action_masks": allowed} if on_places else {}  # it reads the moves that are marked
+        return model.policy.get_distribution(observations, **more).distribution.logits
+
+    count = learned(model, moves)
+    return lambda: score, count
+
+
+def recurrent_ppo(
+    algorithm: Algorithm, moves: int, seed: int, games: int, learning_rate: float, **settings: Any
+) -> tuple[Callable[[], Score], int]:
+    """RecurrentPPO, which has no masks; actor and critic share the LSTM."""
+    model = RecurrentPPO(
+        "MlpLstmPolicy",
+        scaled(FourSeasonsVecEnv(games, observation="cards", max_moves=300), settings["gamma"]),
+        learning_rate=LinearSchedule(learning_rate, learning_rate / 20, 1),
+        policy_kwargs={
+            "net_arch": [128],
+            "lstm_hidden_size": 128,
+            "shared_lstm": True,
+            "enable_critic_lstm": False,
+        },
+        seed=seed,
+        device="cpu",
+        **settings,
+    )
+
+    def new_score() -> Score:
+        states: Any = None  # of the games that are played
+
+        def score(observations: torch.Tensor, masks: Any, allowed: Any) -> Any:
+            nonlocal states
+            first = states is None
+            if first:
+                states = tuple(torch.zeros(2, 1, len(observations), 128))
+            starts = torch.full((len(observations),), float(first))
+            chances, states = model.policy.get_distribution(observations, states, starts)
+            return chances.distribution.logits  # type: ignore[union-attr]
+
+        return score
+
+    return new_score, learned(model, moves)
+
+
+def legal_quantiles(network: Any, inputs: Any, quantiles: torch.Tensor) -> torch.Tensor:
+    """What `legal_only` of the page is for values, for quantiles of shape (n, 16, A)."""
+    masks = inputs[0][:, None, -quantiles.shape[2] :]
+    return quantiles.masked_fill(masks == 0, -1e9)
+
+
+class MaskedQrPolicy(QRDQNPolicy):
+    """Quantiles of legal moves."""
+
+    def make_quantile_net(self) -> Any:
+        """See `QRDQNPolicy`."""
+        network = super().make_quantile_net()
+        network.register_forward_hook(legal_quantiles)
+        return network
+
+
+class MaskedQrDqn(DQN["LegalExploration"], QRDQN):  # type: ignore[misc]
+    """QR-DQN that explores by legal moves."""
+
+
+def dqn(
+    algorithm: Algorithm, moves: int, seed: int, games: int, learning_rate: float, **settings: Any
+) -> tuple[Callable[[], Score], int]:
+    """The masked DQN of docs/how-to/masked_dqn.py."""
+    model = replaying(
+        DQN["MaskedModel"], DQN["MaskedPolicy"], moves, seed, games, learning_rate, **settings
+    )
+    network = model.q_net.q_net  # below the mask
+    return (
+        lambda: lambda observations, masks, allowed: network(torch.hstack([observations, masks])),
+        model.num_timesteps,
+    )
+
+
+def qr_dqn(
+    algorithm: Algorithm, moves: int, seed: int, games: int, learning_rate: float, **settings: Any
+) -> tuple[Callable[[], Score], int]:
+    """QR-DQN with the masks of `dqn`, and 16 quantiles."""
+    model = replaying(MaskedQrDqn, MaskedQrPolicy, moves, seed, games, learning_rate, **settings)
+    network = model.quantile_net.quantile_net
+
+    def score(observations: torch.Tensor, masks: torch.Tensor, allowed: Any) -> torch.Tensor:
+        quantiles: torch.Tensor = network(torch.hstack([observations, masks]))
+        return quantiles.reshape(*masks.shape[:1], -1, masks.shape[1]).mean(dim=1)
+
+    return lambda: score, model.num_timesteps
+
+
+def replaying(
+    kind: Any, policy: Any, moves: int, seed: int, games: int, learning_rate: float, **settings: Any
+) -> Any:
+    """A trained model that has a replay buffer."""
+    env = FourSeasonsVecEnv(games, observation="cards", mask="no_repeats", max_moves=300)
+    arguments: dict[str, Any] = {"net_arch": [128, 128]}
+    if kind is MaskedQrDqn:
+        arguments["n_quantiles"] = 16
+    return kind(
+        policy,
+        scaled(DQN["MaskAppended"](env), settings["gamma"]),
+        learning_rate=LinearSchedule(learning_rate, learning_rate / 20, 1),
+        buffer_size=min(moves, 200_000),
+        learning_starts=min(moves // 10, 5000),
+        train_freq=1,
+        exploration_final_eps=0.02,
+        policy_kwargs=arguments,
+        seed=seed,
+        device="cpu",
+        **settings,
+    ).learn(moves)
+
+
+def pqn(
+    algorithm: Algorithm, moves: int, seed: int, **settings: Any
+) -> tuple[Callable[[], Score], int]:
+    """PQN by docs/recipes/with_pqn.py."""
+    with tempfile.TemporaryDirectory() as folder, redirect_stdout(io.StringIO()):
+        out = Path(folder)
+        arguments = {"total_timesteps": moves, "seed": seed, "out": out, "eval_deals": 1}
+        PQN["main"](PQN["Args"](**arguments, device="cpu", **settings))
+        card, weights = load_policy(out / "policy", "maskable_ppo", RULES["four-seasons"])
+    network = PQN["QNetwork"](RULES["four-seasons"], card.layers)
+    network.load_state_dict({name: torch.from_numpy(each) for name, each in weights.items()})
+    return (
+        lambda: lambda observations, masks, allowed: network(observations, allowed),
+        card.training["steps"],
+    )
+
+
+ALGORITHMS = {
+    "MaskablePPO": Algorithm(ppo, ON_POLICY),
+    "MaskablePPO, legal": Algorithm(ppo, ON_POLICY, mask="legal"),
+    "MaskablePPO, places": Algorithm(ppo, ON_POLICY, network="MoveNetwork on places"),
+    "PPO": Algorithm(ppo, ON_POLICY, mask=None),
+    "RecurrentPPO": Algorithm(recurrent_ppo, ON_POLICY, mask=None, network="LSTM on cards"),
+    "masked DQN": Algorithm(dqn, OFF_POLICY, of_values=True),
+    "masked QR-DQN": Algorithm(qr_dqn, OFF_POLICY, of_values=True),
+    "PQN": Algorithm(pqn, PARALLEL, of_values=True, network="MoveNetwork on places"),
+}
+
+KEYS = ["stage", "algorithm", "setting", "seed"]
 COLUMNS = [
-    *("algorithm", "mask", "seed", "moves", "core_minutes"),
-    *("won", "cards_up", "illegal"),  # of all actions; illegal is a share of them
-    *("masked_won", "masked_cards_up", "masked_illegal"),
+    *KEYS,
+    *("mask", "network", "values", "moves", "core_minutes", "deals"),
+    *("won", "cards_up"),  # no_repeats, by the highest score
+    *("own_won", "own_cards_up", "open_won", "open_cards_up"),  # drawn, with its mask and without
+    "illegal",  # share of the first actions of games without a mask
 ]
 
 
 @dataclass
 class Baselines(Run):
-    """Write a row for each algorithm, mask and seed."""
+    """Write a row for each training."""
 
     out: Path
     """File of the rows."""
     algorithms: list[str] = field(default_factory=lambda: list(ALGORITHMS))
-    """Classes of Stable-Baselines3 and sb3-contrib."""
-    seeds: list[int] = field(default_factory=lambda: [0, 1])
-    """Training seeds."""
-    core_minutes: float = 10
-    """Minutes of learning, for each row."""
-    moves: int = 10_000_000
-    """Maximum number of moves, for each row."""
-    envs: int = 8
-    """Games at once; RL Zoo has 8 for PPO."""
+    """Rows of `ALGORITHMS`."""
+    settings: int = 4
+    """Settings that are drawn for each algorithm."""
+    search_moves: int = 150_000
+    """Number of moves with each of them."""
+    seeds: list[int] = field(default_factory=lambda: [1, 2, 3])
+    """Training seeds of the best setting; the search has the seed 0."""
+    moves: int = 750_000
+    """Number of moves of each final training."""
     deals: int = 2000
-    """Number of validation deals to play."""
+    """Number of validation deals that final policies play; at most 1,000 in the search."""
 
 
-def learn(run: Baselines, algorithm: str, mask: str, seed: int) -> list[Any]:
-    """Train a model and play with it; returns the `COLUMNS`."""
-    own = "legal" if mask == "none" else mask
-    env = FourSeasonsVecEnv(run.envs, observation="cards", mask=own)
-    env.reset()  # loads compiled code before the clock starts
-    model = ALGORITHMS[algorithm]("MlpPolicy", env, seed=seed, device="cpu")
+def drawn(algorithm: Algorithm, setting: int) -> dict[str, Any]:
+    """The setting of this number; those of the same ranges are the same."""
+    rng = np.random.default_rng([0, setting])
+    return {name: each[rng.integers(len(each))] for name, each in algorithm.ranges.items()}
+
+
+def play(
+    algorithm: Algorithm, score: Score, deals: range, mask: str | None, draw: bool
+) -> tuple[float, float, float]:
+    """Play deals: games won, cards up, and the share of illegal actions among the first."""
+    rng, first_illegal = np.random.default_rng(0), []
+
+    def choose(observations: NDArray[Any], masks: NDArray[np.int8]) -> Any:
+        allowed = masks.astype(np.bool_) if mask else np.ones_like(masks, np.bool_)
+        with torch.no_grad():
+            tensors = map(torch.as_tensor, (observations, masks, allowed))
+            scores = np.where(allowed, score(*tensors).numpy(), -np.inf)
+        if draw and not algorithm.of_values:
+            scores = scores + rng.gumbel(size=scores.shape)
+        actions = scores.argmax(axis=1)
+        if draw and algorithm.of_values:
+            any_action = (allowed * rng.random(masks.shape)).argmax(axis=1)
+            actions = np.where(rng.random(len(actions)) < 0.05, any_action, actions)
+        if not first_illegal:
+            first_illegal.append(1 - masks[np.arange(len(actions)), actions].mean())
+        return actions
+
+    observation = algorithm.network.split()[-1]
+    envs: Any = gym.make_vec(
+        "FourSeasons-v0", num_envs=len(deals), observation=observation, mask=mask or "legal"
+    )
+    result = evaluate(envs, choose, deals[0])
+    return result.won, result.cards_up, first_illegal[0]
+
+
+def measure(run: Baselines, stage: str, name: str, setting: int, seed: int) -> list[Any]:
+    """Train and play; returns the `COLUMNS`."""
+    algorithm, final = ALGORITHMS[name], stage == "final"
+    values = drawn(algorithm, setting)
     start = time.process_time()
-    # A callback that returns False stops the training.
-    model.learn(run.moves, lambda *_: time.process_time() - start < 60 * run.core_minutes)
+    moves = run.moves if final else run.search_moves
+    new_score, moves = algorithm.train(algorithm, moves=moves, seed=seed, **values)
     minutes = (time.process_time() - start) / 60
-    open_play, masked_play = play(model, run.deals, "legal"), play(model, run.deals, own, True)
-    return [algorithm, mask, seed, model.num_timesteps, minutes, *open_play, *masked_play]
+    deals = VALIDATION[1000 : 1000 + run.deals] if final else VALIDATION[: min(run.deals, 1000)]
+    own = algorithm.mask or "legal"
+    ways = [("no_repeats", False), *([(own, True), (None, True)] if final else [])]
+    played = [play(algorithm, new_score(), deals, mask, draw) for mask, draw in ways]
+    results = [each for won, cards_up, _ in played for each in (won, cards_up)]
+    results += [played[-1][2]] if final else [None] * 5
+    shown = " ".join(f"{key}={value}" for key, value in values.items())
+    about = [algorithm.mask or "none", algorithm.network, shown, moves, minutes, len(deals)]
+    return [stage, name, setting, seed, *about, *results]
 
 
-def play(model: Any, deals: int, mask: str, masked: bool = False) -> tuple[float, float, float]:
-    """Play the first validation deals: games won, cards up, and share of illegal actions.
-
-    The environment has a mask; actions are chosen among those that it marks only if `masked`.
-    """
-    env = FourSeasonsVecEnv(deals, observation="cards", mask=mask)
-    env.set_options([{"deal": deal} for deal in VALIDATION[:deals]])
-    observations, games = env.reset(), np.arange(deals)
-    over, won, cards_up = np.zeros(deals, np.bool_), np.zeros(deals), np.zeros(deals)
-    illegal = actions = 0
-    while not over.all():
-        values, masks = action_values(model, observations), env.action_masks()
-        chosen = np.where(masks | (not masked), values, -np.inf).argmax(axis=1)
-        illegal += (~masks[games, chosen] & ~over).sum()
-        actions += (~over).sum()
-        observations, _, done, infos = env.step(chosen)
-        for i in np.flatnonzero(done & ~over):  # a game that is over restarts, and does not count
-            won[i], cards_up[i] = infos[i]["won"], infos[i]["cards_up"]
-        over |= done
-    return won.mean(), cards_up.mean(), illegal / actions
-
-
-def action_values(model: Any, observations: np.ndarray[Any, Any]) -> Any:
-    """Logits, or Q values, of shape (n, A); their argmax is what `predict` returns."""
-    inputs = torch.as_tensor(observations)
-    with torch.no_grad():
-        if isinstance(model, DQN):
-            return model.q_net(inputs).numpy()
-        if isinstance(model, QRDQN):
-            return model.quantile_net(inputs).mean(dim=1).numpy()
-        return model.policy.get_distribution(inputs).distribution.logits.numpy()
+def best_setting(path: Path, name: str) -> int:
+    """The setting of the search that had the highest mean return."""
+    rows = read_table(path).query("stage == 'search' and algorithm == @name")
+    returns = rows["cards_up"] / RULES["four-seasons"].cards + rows["won"]
+    return int(rows["setting"].loc[returns.idxmax()])
 
 
 def baselines(run: Baselines) -> None:
@@ -120,16 +375,18 @@ def baselines(run: Baselines) -> None:
         check_choice("algorithm", name, tuple(ALGORITHMS))
     torch.set_num_threads(1)
     run.out.parent.mkdir(parents=True, exist_ok=True)
-    with suppress(FileExistsError), run.out.open("x") as file:
-        file.write(",".join(COLUMNS) + "\n")
-    for seed, algorithm in itertools.product(run.seeds, run.algorithms):
-        for mask in MASKS.get(algorithm, ("none",)):
-            key = algorithm, mask, seed
-            if key in set(read_table(run.out)[COLUMNS[:3]].itertuples(index=False)):
-                continue
-            row = pd.DataFrame([learn(run, *key)])
-            with run.out.open("a") as file:  # one write: other processes append as well
-                row.to_csv(file, header=False, index=False, float_format="%.6g")
+    if not run.out.exists():
+        run.out.write_text(",".join(COLUMNS) + "\n")
+
+    def add(*key: Any) -> None:
+        if key not in set(read_table(run.out)[KEYS].itertuples(index=False, name=None)):
+            row = pd.DataFrame([measure(run, *key)])
+            row.to_csv(run.out, mode="a", header=False, index=False, float_format="%.6g")
+
+    for setting, name in itertools.product(range(run.settings), run.algorithms):
+        add("search", name, setting, 0)
+    for seed, name in itertools.product(run.seeds, run.algorithms):
+        add("final", name, best_setting(run.out, name), seed)
 
 
 main = command(baselines, "measured rows are saved in {run.out}; resume: {command}")
