@@ -298,7 +298,7 @@ class Baselines(Run):
     """Number of moves with each of them."""
     seeds: list[int] = field(default_factory=lambda: [1, 2, 3])
     """Training seeds of the best setting; the search has the seed 0."""
-    moves: int = 750_000
+    moves: int = 500_000
     """Number of moves of each final training."""
     deals: int = 2000
     """Number of validation deals that final policies play; at most 1,000 in the search."""
