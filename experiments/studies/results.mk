@@ -14,8 +14,8 @@ OUT := runs/results$(if $(QUICK),-quick)
 few = $(if $(QUICK),$(1),$(2))
 store = $(if $(QUICK),,$(PYTHON) docs/tables.py --add $(OUT)/$(1) $(2))
 
-NAMES := census players price leaderboard family learning values offline baselines seeds coverage \
-	small-games speed libraries
+NAMES := census players price leaderboard family learning values offline baselines untrained seeds \
+	coverage small-games speed libraries
 
 .PHONY: all trainings $(NAMES)
 all: $(NAMES)
@@ -182,11 +182,29 @@ offline: $(foreach each,$(OFFLINE),$(OFFLINE_SEEDS:%=$(OUT)/offline/$(each)-%/mo
 	$(call imitators,validation,$(call few,10000-10009,10000-10999))
 	$(call imitators,test,$(call few,0-9,0-999))
 
-# Algorithms of others, ten core-minutes each; measured rows are skipped.
+# Algorithms of others: a search of settings, then longer trainings; measured rows are skipped.
 baselines:
-	$(PYTHON) $(STUDIES)/baselines.py --out $(OUT)/baselines.csv \
-		$(call few,--seeds 0 --core-minutes 0.02 --deals 100)
+	$(PYTHON) $(STUDIES)/baselines.py --out $(OUT)/baselines.csv $(call few,--settings 1 \
+		--search-moves 2000 --seeds 1 --moves 2000 --deals 100)
 	$(call store,baselines.csv,$(RESULTS)/baselines.csv)
+
+# What searches win that have learned nothing: those of the tutorial, with about as much time each,
+# and those of two agents with the first weights of their networks. A rate of 1e-60 changes none.
+BY_HAND := flat=flat_monte_carlo:FlatMonteCarlo@playouts=16 \
+	expectimax=expectimax:Expectimax@playouts=1 uct=uct:Uct@iterations=12,playouts=4
+UNTRAINED := $(OUT)/untrained/planner-four-seasons $(OUT)/untrained/next_deal_ppo-four-seasons
+
+$(OUT)/untrained/%/done.json:
+	$(call train,--agent $(call part,1) --steps 1 --validations 1 --validation-deals 1 --set \
+		games=2 learning_rate=1e-60 $(if $(filter planner%,$*),final_learning_rate=1e-60))
+
+untrained: $(UNTRAINED:%=%/done.json)
+	PYTHONPATH=docs/tutorials/search $(FOUR) compare --play deterministic \
+		--deals $(call few,12000-12001,12000-12099) --out $(OUT)/untrained/compared \
+		--agents $(BY_HAND) heuristic planner next_deal_ppo \
+		untrained-planner=planner:$(word 1,$(UNTRAINED)) \
+		untrained-next_deal_ppo=next_deal_ppo:$(word 2,$(UNTRAINED))
+	$(call store,untrained/compared,$(RESULTS)/untrained.csv)
 
 # Five seeds of plain Stable-Baselines3: a module of the docs, which keeps its networks beside it.
 FIVE = $(foreach seed,$(SEEDS),own=my_net:net@train_seed=$(seed))
