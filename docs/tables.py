@@ -314,19 +314,28 @@ def results() -> str:
 
 @part
 def baselines() -> str:
-    """A row for each algorithm and mask: means over seeds; the best first."""
-    rows = stored("baselines").groupby(["algorithm", "mask"]).mean(numeric_only=True).reset_index()
-    rows["moves"] /= 1e6
+    """A row for each algorithm: means over the seeds of its final trainings; the best first."""
+    rows = stored("baselines").query("stage == 'final'")
+    seeds = rows.groupby("algorithm")["won"].agg(["size", "min", "max"])
+    means = rows.groupby(["algorithm", "mask", "network"], as_index=False).mean(numeric_only=True)
     return table(
-        rows.sort_values(["masked_won", "masked_cards_up"], ascending=False),
-        "algorithm",
+        means.join(seeds, on="algorithm").sort_values(["won", "cards_up"], ascending=False),
+        "algorithm: {algorithm} ({network})",
         "mask in training: {mask}",
-        "M moves: {moves:.1f}",
-        "won %: {won:.1%}",
-        "cards up: {cards_up:.1f}",
+        "core-minutes: {size} x {core_minutes:.1f}",
+        "no mask, drawn: {open_won:.1%}; {open_cards_up:.1f}",
+        "own mask, drawn: {own_won:.1%}; {own_cards_up:.1f}",
+        "no_repeats, best: {won:.1%} ({min:.1%} to {max:.1%}); {cards_up:.1f}",
         "illegal %: {illegal:.1%}",
-        "with masks, won %: {masked_won:.1%}",
     )
+
+
+@part
+def untrained() -> str:
+    """What searches win that have learned nothing, beside agents that have."""
+    rows = stored("untrained").sort_values("win_rate", ascending=False)
+    columns = ("agent", "won % [95%]", "vs {against} [95%]", "cards up [95%]", "CPU ms/game")
+    return as_markdown(as_text(rows, columns))
 
 
 @part

@@ -51,6 +51,7 @@ from four_seasons_env.experiments.folders import ROOT, read_table
 from four_seasons_env.rules import RULES
 
 DQN = runpy.run_path(str(ROOT / "docs" / "how-to" / "masked_dqn.py"))
+LegalExploration: Any = DQN["LegalExploration"]
 PQN = runpy.run_path(str(ROOT / "docs" / "recipes" / "with_pqn.py"))
 
 Score = Callable[[torch.Tensor, torch.Tensor, torch.Tensor], torch.Tensor]
@@ -117,7 +118,8 @@ def ppo(
 ) -> tuple[Callable[[], Score], int]:
     """PPO or MaskablePPO of an MLP, or MaskablePPO of a `MoveNetwork`."""
     on_places = "places" in algorithm.network
-    observation, policy = ("places", MovePolicy) if on_places else ("cards", "MlpPolicy")
+    observation = "places" if on_places else "cards"
+    policy: Any = MovePolicy if on_places else "MlpPolicy"
     env = FourSeasonsVecEnv(
         games, observation=observation, mask=algorithm.mask or "legal", max_moves=300
     )
@@ -143,7 +145,7 @@ def recurrent_ppo(
     algorithm: Algorithm, moves: int, seed: int, games: int, learning_rate: float, **settings: Any
 ) -> tuple[Callable[[], Score], int]:
     """RecurrentPPO, which has no masks; actor and critic share the LSTM."""
-    model = RecurrentPPO(
+    model: Any = RecurrentPPO(
         "MlpLstmPolicy",
         scaled(FourSeasonsVecEnv(games, observation="cards", max_moves=300), settings["gamma"]),
         learning_rate=LinearSchedule(learning_rate, learning_rate / 20, 1),
@@ -168,7 +170,7 @@ def recurrent_ppo(
                 states = tuple(torch.zeros(2, 1, len(observations), 128))
             starts = torch.full((len(observations),), float(first))
             chances, states = model.policy.get_distribution(observations, states, starts)
-            return chances.distribution.logits  # type: ignore[union-attr]
+            return chances.distribution.logits
 
         return score
 
@@ -191,7 +193,7 @@ class MaskedQrPolicy(QRDQNPolicy):
         return network
 
 
-class MaskedQrDqn(DQN["LegalExploration"], QRDQN):  # type: ignore[misc]
+class MaskedQrDqn(LegalExploration, QRDQN):  # type: ignore[misc]
     """QR-DQN that explores by legal moves."""
 
 
@@ -314,7 +316,8 @@ def play(
     algorithm: Algorithm, score: Score, deals: range, mask: str | None, draw: bool
 ) -> tuple[float, float, float]:
     """Play deals: games won, cards up, and the share of illegal actions among the first."""
-    rng, first_illegal = np.random.default_rng(0), []
+    rng = np.random.default_rng(0)
+    first_illegal: list[float] = []
 
     def choose(observations: NDArray[Any], masks: NDArray[np.int8]) -> Any:
         allowed = masks.astype(np.bool_) if mask else np.ones_like(masks, np.bool_)
@@ -351,7 +354,7 @@ def measure(run: Baselines, stage: str, name: str, setting: int, seed: int) -> l
     own = algorithm.mask or "legal"
     ways = [("no_repeats", False), *([(own, True), (None, True)] if final else [])]
     played = [play(algorithm, new_score(), deals, mask, draw) for mask, draw in ways]
-    results = [each for won, cards_up, _ in played for each in (won, cards_up)]
+    results: list[Any] = [each for won, cards_up, _ in played for each in (won, cards_up)]
     results += [played[-1][2]] if final else [None] * 5
     shown = " ".join(f"{key}={value}" for key, value in values.items())
     about = [algorithm.mask or "none", algorithm.network, shown, moves, minutes, len(deals)]
@@ -362,7 +365,7 @@ def best_setting(path: Path, name: str) -> int:
     """The setting of the search that had the highest mean return."""
     rows = read_table(path).query("stage == 'search' and algorithm == @name")
     returns = rows["cards_up"] / RULES["four-seasons"].cards + rows["won"]
-    return int(rows["setting"].loc[returns.idxmax()])
+    return int(rows["setting"].iloc[returns.to_numpy().argmax()])
 
 
 def baselines(run: Baselines) -> None:

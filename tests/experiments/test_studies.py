@@ -70,7 +70,8 @@ def commands_of_results() -> str:
     return done.stdout.replace("\\\n", " ")
 
 
-def test_every_agent_of_the_results_exists() -> None:
+def test_every_agent_of_the_results_exists(monkeypatch) -> None:
+    monkeypatch.syspath_prepend(ROOT / "docs" / "tutorials" / "search")
     compared = re.findall(r"--agents (.*?)(?: --|$)", commands_of_results(), re.MULTILINE)
     names = {name for each in compared for name in shlex.split(each) if "my_net:" not in name}
     assert {"planner@lookahead=1", "heuristic"} <= names
@@ -107,20 +108,31 @@ def test_small_games_writes_regret(tmp_path: Path) -> None:
     assert 0 <= row["regret_low"] <= row["regret"] <= row["regret_high"]
 
 
-def test_baselines_need_masks(tmp_path: Path) -> None:
-    flags = ["--seeds", "0", "--moves", "2000", "--envs", "1", "--deals", "20"]
-    run("baselines", *flags, "--out", str(tmp_path / "baselines.csv"))
-    rows, stored = (
-        pd.read_csv(folder / "baselines.csv") for folder in (tmp_path, ROOT / "docs" / "results")
+def test_baselines_play_three_ways_and_are_measured_once(tmp_path: Path) -> None:
+    out = tmp_path / "baselines.csv"
+    flags = ["--settings", "2", "--search-moves", "500", "--seeds", "1", "--moves", "1000"]
+    run("baselines", *flags, "--deals", "20", "--out", str(out))
+    rows, stored = (pd.read_csv(path) for path in (out, ROOT / "docs/results/baselines.csv"))
+    assert {*rows} == {*stored} - {"version", "commit"}
+    searched, final = (rows[rows["stage"] == stage] for stage in ("search", "final"))
+    algorithms = {*stored["algorithm"]}
+    assert {*final["algorithm"]} == algorithms and len(final) == len(algorithms)
+    assert searched["algorithm"].value_counts().eq(2).all()
+    # The setting of each is that of the higher return.
+    returns = searched["won"] + searched["cards_up"] / 52
+    best = searched.loc[returns.groupby(searched["algorithm"]).idxmax(), ["algorithm", "values"]]
+    assert {*map(tuple, best.to_numpy())} == {
+        *map(tuple, final[["algorithm", "values"]].to_numpy())
+    }
+    ways = ["cards_up", "own_cards_up", "open_cards_up"]
+    assert final[ways].gt(0).all(axis=None) and searched[ways[1:]].isna().all(axis=None)
+    assert final["illegal"].between(0.3, 1).all()  # they have learned nothing yet
+    assert (
+        stored.groupby("algorithm")["stage"].agg(lambda each: (each == "search").sum()).eq(4).all()
     )
-    assert {*rows} <= {*stored}
-    keys = ["algorithm", "mask"]
-    assert {*map(tuple, rows[keys].to_numpy())} == {*map(tuple, stored[keys].to_numpy())}
-    assert len(rows) == 8
-    assert rows["moves"].between(2000, 2048).all()
-    assert (rows["masked_illegal"] == 0).all()
-    assert (rows["illegal"] > 0.5).all()
-    assert rows[["cards_up", "masked_cards_up"]].ge(1).all(axis=None)
+    before = out.read_text()
+    run("baselines", *flags, "--deals", "20", "--out", str(out))
+    assert out.read_text() == before
 
 
 def test_figures_draws_plots_and_openings(tmp_path: Path) -> None:
