@@ -318,9 +318,10 @@ def baselines() -> str:
     rows = stored("baselines").query("stage == 'final'")
     seeds = rows.groupby("algorithm")["won"].agg(["size", "min", "max"])
     means = rows.groupby(["algorithm", "mask", "network"], as_index=False).mean(numeric_only=True)
+    means = means.join(seeds, on="algorithm").sort_values(["won", "cards_up"], ascending=False)
     return table(
-        means.join(seeds, on="algorithm").sort_values(["won", "cards_up"], ascending=False),
-        "algorithm: {algorithm} ({network})",
+        means.assign(name=means["algorithm"].str.partition(",")[0]),  # the rest has columns
+        "algorithm: {name} ({network})",
         "mask in training: {mask}",
         "core-minutes: {size} x {core_minutes:.1f}",
         "no mask, drawn: {open_won:.1%}; {open_cards_up:.1f}",
