@@ -7,7 +7,7 @@ DEMO := runs/demo
 MINUTES ?= 2
 DEALS ?= 11000-19999
 
-.PHONY: help demo results test test-slow test-memory test-lowest test-newest lint format docs bench release clean
+.PHONY: help demo results test test-slow test-memory test-lowest test-newest lint format docs bench archives release clean
 .DEFAULT_GOAL := help
 
 help:  ## list targets
@@ -111,13 +111,18 @@ docs: $(DOCS)  ## build the site in site/
 bench: $(READY)  ## steps per second
 	$(BIN)/python experiments/studies/bench.py
 
+# The time of the commit stands in both; constraints.txt has the version of setuptools.
+archives: $(READY)  ## wheel and source archive in dist/: the same bytes each time
+	rm -f dist/four_seasons_env-*
+	SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct) PIP_CONSTRAINT=$(CURDIR)/constraints.txt \
+		$(BIN)/python -m build
+
 release:  ## all checks of a clean tree, then wheel and source archive in dist/; you upload
 	@test -z "$$(git status --porcelain)" || \
 		{ echo "error: the tree has changes: commit them first"; exit 2; }
 	bash .ci/run
-	rm -f dist/four_seasons_env-*
-	$(PIP) build twine
-	$(BIN)/python -m build
+	$(MAKE) archives
+	$(PIP) twine
 	$(BIN)/twine check --strict dist/four_seasons_env-*
 
 clean:  ## remove the virtual environment and caches

@@ -58,15 +58,19 @@ def tracked(*folders: str) -> list[str]:
     return [name for name in done.stdout.split() if os.path.lexists(ROOT / name)]
 
 
-@pytest.fixture(scope="module")
-def release(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def build_in(sources: Path) -> Path:
     """The folder with the wheel and the source archive, inside a copy of the tracked files."""
-    sources = tmp_path_factory.mktemp("sources")
     for name in tracked():
         (sources / name).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(ROOT / name, sources / name, follow_symlinks=False)
-    outside("-m", "build", cwd=sources)
+        shutil.copyfile(ROOT / name, sources / name, follow_symlinks=False)
+    outside("-m", "build", cwd=sources, SOURCE_DATE_EPOCH="1767225600")
     return sources / "dist"
+
+
+@pytest.fixture(scope="module")
+def release(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of `build_in`."""
+    return build_in(tmp_path_factory.mktemp("sources"))
 
 
 @pytest.fixture(scope="module")
@@ -113,6 +117,20 @@ def test_the_archives_are_complete(release: Path, wheel: Path, tmp_path: Path) -
     assert {need.split(">")[0] for need in base} == {"gymnasium", "numba", "numpy"}
     (script,) = about.entry_points.select(group="console_scripts")
     assert (script.name, script.value) == ("four-seasons", "four_seasons_env.__main__:main")
+
+
+def test_archives_of_two_folders_are_the_same(release: Path, tmp_path: Path) -> None:
+    """The files of the second are newer, and only their owner may read them."""
+    before = os.umask(0o077)
+    try:
+        again = build_in(tmp_path)
+    finally:
+        os.umask(before)
+    one, two = (
+        {path.name: path.read_bytes() for path in folder.iterdir()} for folder in (release, again)
+    )
+    assert len(one) == 2
+    assert one == two
 
 
 def test_an_editable_install_is_a_path(release: Path, tmp_path: Path) -> None:
