@@ -7,7 +7,7 @@ DEMO := runs/demo
 MINUTES ?= 2
 DEALS ?= 11000-19999
 
-.PHONY: help demo results test test-slow test-memory test-lowest test-newest lint format docs bench archives release clean
+.PHONY: help demo results test test-slow test-memory test-lowest test-newest coverage mutants lint format docs bench archives release clean
 .DEFAULT_GOAL := help
 
 help:  ## list targets
@@ -75,6 +75,19 @@ test-memory: $(TESTS)  ## those of compiled code: freed memory is overwritten, t
 	PYTHONMALLOC=debug $(BIN)/python -m pytest -q -n auto --dist worksteal $(COMPILED)
 	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=$(CURDIR)/$(VENV)/bounds \
 		$(BIN)/python -m pytest -q -n auto --dist worksteal $(COMPILED)
+
+# Compiled code runs as Python, a thousand times slower: without the tests of the longest games.
+coverage: export NUMBA_DISABLE_JIT := 1
+coverage: AS_PYTHON := deals env game masks moves next_deal observations record records rules \
+	small_games starts validation wrappers
+coverage: $(READY)  ## which lines the tests reach, those of compiled code too: some minutes
+	$(BIN)/coverage run -m pytest -q -m "not slow" -k "not safe_to_play and not hidden" \
+		$(AS_PYTHON:%=tests/four_seasons_env/test_%.py) tests/experiments/test_summary.py
+	$(BIN)/coverage report --skip-covered --show-missing
+
+mutants: $(READY)  ## how many faults in the engine the tests would find: an hour
+	$(PIP) cosmic-ray
+	$(BIN)/python experiments/studies/mutants.py --out runs/mutants.csv
 
 # In a new virtual environment, because .venv has the versions of constraints.txt.
 define TEST_VERSIONS

@@ -72,11 +72,11 @@ An ace is six ranks above an eight, and a two seven ranks; the suits are C, S, H
 
 from __future__ import annotations
 
+import inspect
 from typing import Any, NamedTuple
 
 import gymnasium as gym
 import numpy as np
-from numba import types
 from numpy.typing import NDArray
 
 from four_seasons_env.arguments import check_choice
@@ -160,7 +160,7 @@ def largest_counts(rules: Rules, observation: str) -> NDArray[np.uint8]:
         each = [IN_PILES + piles - 1] * cards + [cards] * cards
         return np.array([*each, ranks - 1, cards, _MOST_REDEALS], np.uint8)
     # One-hot slots and the others in `tops`.
-    tops = _tops_slots.py_func(rules)  # type: ignore[attr-defined]
+    tops = inspect.unwrap(_tops_slots)(rules)
     largest = np.ones(tops.end, np.uint8)
     largest[tops.height : tops.base] = cards
     largest[tops.stock : tops.redeals] = cards
@@ -196,7 +196,7 @@ SHOWN = np.dtype([("top", "u1", (13,)), ("level", "u1", (4,))], align=True)
 @by_type
 def _share(out, count, share):
     """A count, for a row of counts; for a row of float32, its product with ``share``."""
-    if out.dtype == types.uint8:
+    if str(out.dtype) == "uint8":  # of NumPy if the code runs as Python, else of Numba
         return lambda out, count, share: np.uint8(count)
     return lambda out, count, share: np.float32(count) * share
 

@@ -25,7 +25,7 @@ settings.register_profile(
     "suite",
     deadline=None,
     derandomize=True,
-    max_examples=25,
+    max_examples=5 if "NUMBA_DISABLE_JIT" in os.environ else 25,
     print_blob=True,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )

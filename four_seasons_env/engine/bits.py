@@ -22,7 +22,7 @@ import numpy as np
 from numba import types
 from numba.extending import intrinsic as _intrinsic
 
-from four_seasons_env.engine.jit import inlined, jit
+from four_seasons_env.engine.jit import INTERPRETED, inlined, jit
 
 ZERO, ONE = np.uint64(0), np.uint64(1)
 """As uint64: with any other integer, compiled code would make floats of words and keys."""
@@ -38,13 +38,19 @@ _INCREMENT = np.uint64(1442695040888963407)
 # --- words as sets -----------------------------------------------------------------------------
 
 
-def intrinsic(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Numba's decorator, with types; compiled callers omit the typing context."""
-    made: Callable[..., Any] = _intrinsic(function)
+def intrinsic(number: Callable[[int], int]) -> Callable[..., Any]:
+    """Numba's decorator, with types; compiled callers omit the typing context.
+
+    Args:
+        number: the same for an int, if the code runs as Python.
+    """
+    if INTERPRETED:
+        return lambda _: lambda word: np.uint64(number(int(word)))
+    made: Callable[..., Any] = _intrinsic
     return made
 
 
-@intrinsic
+@intrinsic(int.bit_count)
 def popcount(typing_context: Any, word: Any) -> Any:
     """How many bits of a uint64 are set, as a uint64."""
 
@@ -54,7 +60,7 @@ def popcount(typing_context: Any, word: Any) -> Any:
     return types.uint64(types.uint64), generate
 
 
-@intrinsic
+@intrinsic(lambda word: (word & -word).bit_length() - 1 if word else 64)
 def lowest(typing_context: Any, word: Any) -> Any:
     """The number of the lowest bit that is set in a uint64, as a uint64; 64 for none."""
 

@@ -20,6 +20,7 @@ the same decks: docs/reference/data.md has the definition and test vectors. It n
 
 from __future__ import annotations
 
+import inspect
 import reprlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
@@ -160,7 +161,7 @@ def new_streams(seeds: NDArray[np.uint64]) -> NDArray[np.uint64]:
     """The deal stream that each seed starts; both are uint64 arrays of shape (n,)."""
     # Mixed: else the stream of a seed would be that of its neighbour, a deal later. In NumPy, which
     # has nothing to compile.
-    streams: NDArray[np.uint64] = mix.py_func(~seeds * GAMMA)  # type: ignore[attr-defined]
+    streams: NDArray[np.uint64] = inspect.unwrap(mix)(~seeds * GAMMA)
     return streams
 
 

@@ -61,8 +61,7 @@ from numba.core.caching import FunctionCache
 from numba.experimental import structref
 from numba.extending import models, overload, register_model, typeof_impl
 
-if getattr(numba.config, "DISABLE_JIT", False):
-    raise ImportError("four_seasons_env runs compiled code only: unset NUMBA_DISABLE_JIT")
+from four_seasons_env.engine import interpreted
 
 
 @functools.cache
@@ -249,8 +248,8 @@ def by_type(choose: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def is_a(kind: Any, variant: type) -> bool:
-    """Whether Numba's type of an argument is that of the instances of a NamedTuple class."""
-    return getattr(kind, "instance_class", None) is variant
+    """Whether an argument's type, or the argument, is of a NamedTuple class."""
+    return getattr(kind, "instance_class", type(kind)) is variant
 
 
 def numbers(count: int) -> tuple[Any, ...]:
@@ -399,3 +398,14 @@ def make_bundle(contract: Any, shared: Any, settings: Any, buffers: Any, scratch
     """
     bundle: Bundle = _typed(_bundle_of(contract, shared, settings, buffers, scratch))
     return bundle
+
+
+# --- without a compiler -------------------------------------------------------------------------
+
+INTERPRETED = bool(numba.config.DISABLE_JIT)  # type: ignore[attr-defined]
+"""Whether all this runs as Python."""
+
+if INTERPRETED:
+    jit = merged = interpreted.jit
+    internal = inlined = interpreted.internal
+    by_type, make_bundle = interpreted.by_type, interpreted.Bundle  # type: ignore[assignment]

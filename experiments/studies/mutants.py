@@ -1,0 +1,167 @@
+"""Measure how many faults the tests would find: change the code, and run its tests.
+
+    python experiments/studies/mutants.py --each 60 --out runs/mutants.csv
+
+A mutant is the code with one change by an operator of cosmic-ray, such as ``<`` for ``<=``, 0 for
+1, or ``and`` for ``or``. Each file gets a random sample of its mutants. A mutant is killed by the
+first test that fails, or takes too long. The code runs as Python (`engine/interpreted.py`), because
+compiling a mutant would take longer than its tests; each runs in a fork of a process that has
+imported the libraries. The survivors are printed with their lines.
+"""
+
+import ast
+import contextlib
+import importlib
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+os.environ["NUMBA_DISABLE_JIT"] = "1"
+
+import pandas as pd
+import tyro
+from cosmic_ray.ast import ast_nodes, get_ast
+from cosmic_ray.mutating import mutate_code
+from cosmic_ray.plugins import get_operator, operator_names
+from scipy import stats
+
+ROOT = Path(__file__).resolve().parents[2]
+ENGINE = "tests/four_seasons_env"
+TESTS = {
+    "four_seasons_env/engine/kernel.py": ("record", "masks", "kernel", "game"),
+    "four_seasons_env/engine/masks.py": ("masks", "env"),
+    "four_seasons_env/engine/validation.py": ("validation", "record"),
+    "four_seasons_env/episodes/stepping.py": ("env", "starts", "deals"),
+    "experiments/summary.py": ("summary",),
+}
+"""The tests of each file; those that find most faults a second come first."""
+LONG = "not NextDeal and not safe_to_play and not hidden and not whole and not process"
+"""Which tests are short enough."""
+LIBRARIES = ("numba", "gymnasium", "hypothesis", "pytest", "msgspec", "tyro")
+
+
+@dataclass
+class Mutants:
+    """Measure how many faults the tests would find."""
+
+    out: Path
+    """The CSV file to write: a row for each file of the code."""
+    each: int = 60
+    """How many mutants of each file."""
+    files: tuple[str, ...] = tuple(TESTS)
+    """Which files."""
+    seconds: float = 60.0
+    """A mutant whose tests take longer counts as killed: it may never end."""
+    minutes: float = 1e9
+    """Stop after this time; the sample is as large as it is then."""
+    seed: int = 0
+
+
+def without_annotations(code: str) -> str:
+    """What the code does, in a form that can be compared."""
+    tree = ast.parse(code)
+    for node in ast.walk(tree):
+        for name in ("annotation", "returns"):
+            if hasattr(node, name):
+                setattr(node, name, None)
+    return ast.dump(tree)
+
+
+def mutants_of(code: str, rng: random.Random) -> Iterator[str]:
+    """All mutants of some code, in random order; none that differs in annotations alone."""
+    tree, found = get_ast(code), []
+    for name in operator_names():
+        if get_operator(name).arguments():
+            continue
+        operator = get_operator(name)()
+        count = sum(len(list(operator.mutation_positions(node))) for node in ast_nodes(tree))
+        found += [(operator, each) for each in range(count)]
+    original = without_annotations(code)
+    rng.shuffle(found)
+    for operator, occurrence in found:
+        mutant = mutate_code(code, operator, occurrence)
+        with contextlib.suppress(SyntaxError):
+            if mutant and without_annotations(mutant) != original:
+                yield mutant
+
+
+def passes(tests: list[str], seconds: float) -> bool:
+    """Whether the tests pass, in a fork of this process, in this time."""
+    child = os.fork()
+    if not child:
+        os.setpgid(0, 0)
+        null = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(null, 1)
+        os.dup2(null, 2)
+        sys.dont_write_bytecode = True
+        import pytest
+
+        os._exit(int(pytest.main(["-x", "-q", "-p", "no:cacheprovider", "-k", LONG, *tests])))
+    until = time.monotonic() + seconds
+    while time.monotonic() < until:
+        ended, status = os.waitpid(child, os.WNOHANG)
+        if ended:
+            return status == 0
+        time.sleep(0.02)
+    os.killpg(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    return False
+
+
+def difference(code: str, mutant: str) -> str:
+    """The first line that differs."""
+    pairs = enumerate(zip(code.splitlines(), mutant.splitlines(), strict=False), 1)
+    return next(f"{i}: {one.strip()}  ->  {two.strip()}" for i, (one, two) in pairs if one != two)
+
+
+def main() -> None:
+    """Make mutants, and run their tests."""
+    flags, begun = tyro.cli(Mutants), time.monotonic()
+    for name in LIBRARIES:
+        importlib.import_module(name)
+    with tempfile.TemporaryDirectory() as folder:
+        copy = Path(folder) / "copy"
+        names = subprocess.check_output(["git", "ls-files"], cwd=ROOT, text=True).splitlines()
+        for name in names:
+            (copy / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(ROOT / name, copy / name, follow_symlinks=False)
+        os.chdir(copy)
+        sys.path.insert(0, str(copy))
+        os.environ["PYTHONPATH"] = str(copy)
+        rows = []
+        for k, path in enumerate(flags.files):
+            until = begun + 60 * flags.minutes * (k + 1) / len(flags.files)
+            where = "tests/experiments" if path.startswith("experiments") else ENGINE
+            tests = [f"{where}/test_{name}.py" for name in TESTS[path]]
+            code, killed, count = Path(path).read_text(), 0, 0
+            start = time.monotonic()
+            if not passes(tests, 10 * flags.seconds):
+                sys.exit(f"error: {path}: the tests fail without a change")
+            print(f"{path}: {time.monotonic() - start:.1f} s without a change", flush=True)
+            for mutant in mutants_of(code, random.Random(flags.seed)):
+                if count >= flags.each or time.monotonic() > until:
+                    break
+                Path(path).write_text(mutant)
+                survived = passes(tests, flags.seconds)
+                count, killed = count + 1, killed + (not survived)
+                if survived:
+                    print(f"survived: {path}:{difference(code, mutant)}", flush=True)
+            Path(path).write_text(code)
+            bounds = stats.binomtest(killed, count).proportion_ci(method="wilson")
+            rows.append((path, count, killed, killed / count, bounds.low, bounds.high))
+            print(f"{path}: {killed} of {count} killed", flush=True)
+            titles = ["file", "mutants", "killed", "score", "score_low", "score_high"]
+            flags.out.parent.mkdir(parents=True, exist_ok=True)
+            pd.DataFrame(rows, columns=titles).to_csv(flags.out, index=False, float_format="%.4g")
+
+
+if __name__ == "__main__":
+    main()
