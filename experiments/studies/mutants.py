@@ -36,14 +36,14 @@ from scipy import stats
 ROOT = Path(__file__).resolve().parents[2]
 ENGINE = "tests/four_seasons_env"
 TESTS = {
-    "four_seasons_env/engine/kernel.py": ("record", "masks", "kernel", "game"),
+    "four_seasons_env/engine/kernel.py": ("record", "game", "kernel"),
     "four_seasons_env/engine/masks.py": ("masks", "env"),
     "four_seasons_env/engine/validation.py": ("validation", "record"),
     "four_seasons_env/episodes/stepping.py": ("env", "starts", "deals"),
     "experiments/summary.py": ("summary",),
 }
 """The tests of each file; those that find most faults a second come first."""
-LONG = "not NextDeal and not safe_to_play and not hidden and not whole and not process"
+LONG = "not NextDeal and not safe_to_play and not hidden and not process and not simplicity"
 """Which tests are short enough."""
 LIBRARIES = ("numba", "gymnasium", "hypothesis", "pytest", "msgspec", "tyro")
 
