@@ -81,9 +81,11 @@ coverage: export NUMBA_DISABLE_JIT := 1
 coverage: AS_PYTHON := deals env game masks moves next_deal observations record records rules \
 	small_games starts validation wrappers
 coverage: $(READY)  ## which lines the tests reach, those of compiled code too: some minutes
-	$(BIN)/coverage run -m pytest -q -m "not slow" -k "not safe_to_play and not hidden" \
+	$(BIN)/coverage run -m pytest -q -m "not slow" -k "not safe_to_play and not hidden and not orders_come" \
 		$(AS_PYTHON:%=tests/four_seasons_env/test_%.py) tests/experiments/test_summary.py
 	$(BIN)/coverage report --skip-covered --show-missing
+	$(BIN)/coverage json --quiet -o runs/coverage.json
+	$(BIN)/python experiments/studies/reached.py runs/coverage.json --out runs/reached.csv
 
 mutants: $(READY)  ## how many faults in the engine the tests would find: an hour
 	$(PIP) cosmic-ray

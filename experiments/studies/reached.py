@@ -1,7 +1,7 @@
 """Sum up by folder which lines the tests reach, as `make coverage` has measured it.
 
-    .venv/bin/coverage json -o runs/coverage.json
-    python experiments/studies/reached.py runs/coverage.json --out runs/reached.csv
+.venv/bin/coverage json -o runs/coverage.json
+python experiments/studies/reached.py runs/coverage.json --out runs/reached.csv
 """
 
 import json
