@@ -113,14 +113,16 @@ def most_deals(*names: str) -> pd.DataFrame:
 
 # --- README -------------------------------------------------------------------------------------
 
-BUNDLED = "; `train`, one core, {minutes:.0f} minutes"
 LADDER = {
     CEILING: "a player who sees every card",
     "planner@lookahead=3,worlds=32,candidates=8": "the best agent so far: the planner, slower",
-    "planner": "a search with a network trained on its own games",
-    "next_deal_ppo": f"a network that chooses positions{BUNDLED}",
-    "maskable_ppo": f"a network that chooses moves{BUNDLED}",
-    "maskable_ppo-10": "the same algorithm with the defaults of `train`, 10 core-minutes",
+    "planner": "a search, guided by a network that was trained on its own games",
+    "next_deal_ppo": "a network that chooses positions, trained for {minutes:.0f} minutes of one "
+    "core by `train --agent next_deal_ppo`",
+    "maskable_ppo": "a network that chooses moves, trained for {minutes:.0f} minutes of one core "
+    "by [this command](docs/how-to/train.md#the-bundled-maskable_ppo)",
+    "maskable_ppo-10": "a network that chooses moves, trained for 10 minutes of one core by `train "
+    "--agent maskable_ppo`",
     "heuristic": "a rule of thumb: 30 weights on what players look at, tuned on training deals",
     "random": "any legal move",
 }
@@ -168,29 +170,36 @@ def facts() -> dict[str, Any]:
 
 @part
 def gap() -> str:
-    """What the benchmark is."""
-    return """The benchmark is the gap between three players: one who sees every card wins almost \
-every deal, the best agent so far wins {best:.0%}, and a tuned rule of thumb wins \
-{heuristic:.0%}. Some of the first gap is the price of not seeing the cards; how much of it, \
-nobody knows. The textbook (Morehead and Mott-Smith) says one game in 10.
+    """Why the game is hard."""
+    return """**The challenge.** A player who sees every card could win at least {ceiling:.0%} of \
+all deals. The textbook (Morehead and Mott-Smith) says one game in 10, a tuned rule of thumb wins \
+{heuristic:.0%}, and the best agent so far wins {best:.0%}. How much of the last gap better play \
+can close is an [open question](docs/explanation/answer.md).
+""".format_map(facts())
+
+
+@part
+def offers() -> str:
+    """What the project offers."""
+    return """- **Fast.** One core plays {single:,.0f} moves a second in a single environment, and \
+{batch:.1f} million in a batch of 1,024 games.
+- **Two levels of action, both with masks.** Choose each move, or choose the position in which you \
+turn the next card.
+- **Baselines with weights**, from rules of thumb to MaskablePPO and a planner trained on its own \
+games.
+- **Honest comparisons.** The same deals for all agents, 95% intervals, training seeds, and games \
+that anyone can replay.
+- **A solver** that proves deals won or lost, and small games whose best play is known exactly.
+- **A page in your browser** to play, ask for hints, and find the move that lost a game.
 """.format_map(facts())
 
 
 @part
 def length() -> str:
-    """How long a game is."""
+    """How long a game is, and how fast decisions are."""
     return """A game of `maskable_ppo` takes {moves:.0f} moves on average. In \
 `FourSeasonsNextDeal-v0`, a game takes at most {decisions} decisions, one for each card of the \
-stock but the last.
-""".format_map(facts())
-
-
-@part
-def speed() -> str:
-    """How fast the environments are."""
-    return """On one core and with default settings, `FourSeasons-v0` plays {single:,.0f} moves a \
-second in a single environment and {batch:.1f} million in a batch of 1,024 games. \
-`FourSeasonsNextDeal-v0` makes {choices:,.0f} decisions a second in such a batch.
+stock but the last; one core makes {choices:,.0f} of them a second in a batch of 1,024 games.
 """.format_map(facts())
 
 

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from docs import tables
+from docs import outputs, tables
 from four_seasons_env import Game, __version__
 from four_seasons_env.agents import make_agent
 from four_seasons_env.env import FourSeasonsEnv
@@ -35,7 +35,7 @@ PAGES = {
     path.relative_to(ROOT).as_posix(): path.read_text()
     for path in (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(DOCS.rglob("*.md")))
 }
-EXAMPLE = re.compile(r"```py(?:thon)?\n(.*?)```", re.DOTALL)
+EXAMPLE = re.compile(r'```py(?:thon)?(?: title="[^"]*")?\n(.*?)```', re.DOTALL)
 ELSEWHERE = ("README.md", "docs/recipes/openenv.md")
 """Pages with agents, which are played below, and with a client: see test_text_recipes.py."""
 SHORTER = {
@@ -78,10 +78,20 @@ def test_examples_of_pages_run(
     assert {each.name for each in tmp_path.iterdir()} <= {"runs"}
 
 
-def test_first_example_prints_what_readme_says(tmp_path: Path) -> None:
-    printed = run_python("-c", EXAMPLE.findall(README)[0], cwd=tmp_path)
-    assert f"It prints `{printed.strip()}`" in README
-    assert not list(tmp_path.iterdir())
+def test_first_example_prints_what_readme_says() -> None:
+    assert outputs.written(README) == README
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", [page for page, text in PAGES.items() if outputs.shapes(text)])
+def test_commands_of_pages_print_what_pages_show(page: str) -> None:
+    run_python("docs/outputs.py", "--check", page)
+
+
+def test_a_page_that_shows_another_output_is_named() -> None:
+    page = '    echo 12 games\n\n```text title="Output"\n9 games\n```\n'
+    assert outputs.shapes(outputs.written(f"Run:\n\n{page}")) == outputs.shapes(page)
+    assert outputs.shapes(page.replace("9 games", "9 deals")) != outputs.shapes(page)
 
 
 @pytest.mark.slow
