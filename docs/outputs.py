@@ -59,9 +59,8 @@ def written(page: str, small: bool = False) -> str:
             cut = after and _CUT.fullmatch(after["title"] or "")
             if after and cut:
                 if block["command"]:
-                    lines = _run(
-                        ["bash", "-c", _SHELL + _in_small(block["command"], small)], folder
-                    )
+                    command = _in_small(block["command"]) if small else block["command"]
+                    lines = _run(["bash", "-c", _SHELL + command], folder)
                 else:
                     code = f"{earlier}\nprint('\\f')\n{block['code']}"
                     lines = _run([sys.executable, "-c", code], folder)
@@ -92,6 +91,7 @@ def _run(command: list[str], folder: str) -> list[str]:
         env=env,
         text=True,
         check=False,
+        timeout=600,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
     )

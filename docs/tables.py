@@ -436,6 +436,17 @@ def odds() -> str:
 
 
 @part
+def gallery() -> str:
+    """The openings of all rule sets, three in a row."""
+    cells = [
+        f"[{name}](#{name.replace('/', '')})<br>![{name}](../pictures/rules/{file_name(name)}.svg)"
+        for name in RULES
+    ]
+    rows = [[*cells[at : at + 3], "", ""][:3] for at in range(0, len(cells), 3)]
+    return as_markdown(pd.DataFrame(rows, columns=["game", "game ", "game  "]))
+
+
+@part
 def sections() -> str:
     """What fields change, then for each rule set its id, opening, changed fields and source."""
     ids = {name: f'"{env_id}"' for env_id, name in ENVS.items()}

@@ -125,7 +125,7 @@ def cards_in_order(ranks: int = 13) -> list[str]:
 
 
 def numbered_deck(deal: int, ranks: int = 13) -> list[str]:
-    """Deal n by its definition (docs/reference/data.md), sharing no code with the package."""
+    """Deal n by its definition (docs/reference/deals.md), sharing no code with the package."""
     deck = cards_in_order(ranks)
     numbers = splitmix64(deal)
     for i in range(len(deck) - 1, 0, -1):
@@ -135,7 +135,7 @@ def numbered_deck(deal: int, ranks: int = 13) -> list[str]:
 
 
 def training_deals(seed: int, count: int) -> list[int]:
-    """The deals that follow `reset(seed=seed)`, by the definition in docs/reference/data.md."""
+    """The deals that follow `reset(seed=seed)`, by the definition in docs/reference/deals.md."""
     stream = splitmix64(mix((~seed * GAMMA) & _64_BITS))
     return [2**32 + (number >> 2) for number in islice(stream, count)]
 

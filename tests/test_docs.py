@@ -98,7 +98,7 @@ def test_a_page_that_shows_another_output_is_named() -> None:
 def test_agents_of_pages_play(tmp_path: Path) -> None:
     """Each is a module, in the folder of the model that the README trains."""
     _, training, player = EXAMPLE.findall(README)
-    _, policy, agent, epsilon = EXAMPLE.findall(PAGES["docs/reference/agents.md"])
+    _, policy, agent, epsilon = EXAMPLE.findall(PAGES["docs/how-to/own-agent.md"])
     (tutorial,) = EXAMPLE.findall(PAGES["docs/tutorials/benchmark.md"])
     assert "model.learn(300_000)" in training
     run_python("-c", training.replace("300_000", "8_192"), cwd=tmp_path)
@@ -117,7 +117,7 @@ def test_agents_of_pages_play(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_training_seeds_of_the_page_train_and_play(tmp_path: Path) -> None:
-    shutil.copy(DOCS / "reference" / "my_net.py", tmp_path)
+    shutil.copy(DOCS / "how-to" / "my_net.py", tmp_path)
     run_python("my_net.py", "--steps", "4096", cwd=tmp_path)
     agents = [f"own=my_net:net@train_seed={seed}" for seed in (0, 4)]
     command = ["-m", "four_seasons_env", "compare", "--deals", "10000-10009", "--n-jobs", "1"]

@@ -6,7 +6,7 @@ In the next-deal environment an action is a position. One network encodes each c
 the candidates' values, weighted by the policy. What the network learns about a position does not
 depend on the index of the candidate. So a saved model also plays with more candidates than in
 training: load it with `custom_objects`, the spaces of the new environment
-(docs/reference/agents.md).
+(docs/how-to/own-agent.md).
 
 Examples:
     >>> encoder = {"features_extractor_class": TableEncoder}

@@ -211,7 +211,7 @@ FIVE = $(foreach seed,$(SEEDS),own=my_net:net@train_seed=$(seed))
 
 seeds:
 	mkdir -p $(OUT)/seeds
-	cp docs/reference/my_net.py $(OUT)/seeds
+	cp docs/how-to/my_net.py $(OUT)/seeds
 	cd $(OUT)/seeds && $(CURDIR)/$(PYTHON) my_net.py $(call few,--steps 5000)
 	cd $(OUT)/seeds && $(CURDIR)/$(FOUR) compare --play deterministic \
 		--deals $(call few,10000-10009,10000-10999) --out compared --agents $(FIVE) heuristic random

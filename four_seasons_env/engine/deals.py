@@ -9,7 +9,7 @@ The text of code 22 is "6H":
 
 Deal *n* is a Fisher-Yates shuffle of the cards in code order, driven by the SplitMix64 stream
 seeded with *n* (Steele, Lea and Flood 2014; constants by Vigna). A dozen lines in any language give
-the same decks: docs/reference/data.md has the definition and test vectors. It never changes.
+the same decks: docs/reference/deals.md has the definition and test vectors. It never changes.
 
 | split          | deals               | use                                                 |
 | -------------- | ------------------- | --------------------------------------------------- |

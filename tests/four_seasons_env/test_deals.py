@@ -26,7 +26,7 @@ from four_seasons_env.registration import NEXT_DEAL, TEXT
 from four_seasons_env.rules import Rules
 from tests.helpers import ROOT, numbered_deck, training_deals
 
-DOCUMENT = ROOT / "docs" / "reference" / "data.md"
+DOCUMENT = ROOT / "docs" / "reference" / "deals.md"
 
 
 def dealt_deck(deal: int, ranks: int = 13) -> list[str]:

@@ -195,7 +195,8 @@ def fair_value(
     Every decision until the next card is turned is weighed against every other, and every card
     that may come counts as often as it comes (`Game.outcomes`), so the value is exact where the
     bounds meet, for every rule set (docs/explanation/solver.md). With few cards hidden that takes
-    milliseconds to seconds; docs/reference/data.md shows how long the openings of small games take.
+    milliseconds to seconds; docs/reference/small-games.md shows how long the openings of small
+    games take.
     Without `seconds`, the same arguments give the same answer.
 
     >>> game = Game("four-seasons(ranks=4,piles=1)", deal=2**32 + 3)
