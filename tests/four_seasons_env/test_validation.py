@@ -49,6 +49,7 @@ WRONG: list[tuple[str, list[tuple[str, Any, int]]]] = [
     (NUMBERS, [("deck_size", 0, 51)]),
     (NUMBERS, [("dealt", 0, 60)]),
     (DECK, [("deck", (0, 3), 52)]),
+    (DECK, [("deck", (0, 3), 53)]),
     (DECK, [("deck", (0, 3), card_code("8H"))]),
     (BASE, [("base", (0, 2), 13)]),
     (BASE, [("base", (0, 2), 5)]),
