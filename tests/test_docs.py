@@ -98,7 +98,7 @@ def test_a_page_that_shows_another_output_is_named() -> None:
 def test_agents_of_pages_play(tmp_path: Path) -> None:
     """Each is a module, in the folder of the model that the README trains."""
     _, training, player = EXAMPLE.findall(README)
-    _, policy, agent, epsilon = EXAMPLE.findall(PAGES["docs/how-to/own-agent.md"])
+    policy, agent, epsilon = EXAMPLE.findall(PAGES["docs/how-to/own-agent.md"])
     (tutorial,) = EXAMPLE.findall(PAGES["docs/tutorials/benchmark.md"])
     assert "model.learn(300_000)" in training
     run_python("-c", training.replace("300_000", "8_192"), cwd=tmp_path)

@@ -115,13 +115,13 @@ $(DISTINCT)/done.json:
 	$(call train,--agent maskable_ppo --core-minutes $(call few,0.2,10) --set mask=distinct)
 
 # What is won after how many games, by positions.
-$(OUT)/games/next_deal_ppo/done.json:
+$(OUT)/games/next_deal_ppo-four-seasons/done.json:
 	$(call train,--agent next_deal_ppo --steps $(call few,20k,2M) \
 		--validations 1 --validation-deals 100)
-$(OUT)/games/planner/done.json:
+$(OUT)/games/planner-four-seasons/done.json:
 	$(call train,--agent planner --steps $(call few,1k,200k) --validations 1 --validation-deals 100)
 
-BY_GAMES := $(OUT)/games/next_deal_ppo $(OUT)/games/planner
+BY_GAMES := $(OUT)/games/next_deal_ppo-four-seasons $(OUT)/games/planner-four-seasons
 
 learning: $(LEARNED_IN) $(LONG)/done.json $(DISTINCT)/done.json $(BY_GAMES:%=%/done.json)
 	$(PYTHON) $(STUDIES)/curves.py --out $(OUT)/games/curves.csv $(BY_GAMES:%=%/progress.csv)
