@@ -250,6 +250,19 @@ def efficiency() -> str:
 
 
 @part
+def by_games() -> str:
+    """What learners of positions win in training after some numbers of games."""
+    rows = []
+    for run, curve in stored("positions-curves").groupby("run"):
+        row = {"agent": Path(str(run)).parent.name.partition("-")[0]}
+        for games in (10_000, 40_000, 150_000):
+            later = curve[curve["play/games"] >= games]["play/win_rate"]
+            row[f"{games:,} games, won %"] = f"{100 * later.iloc[0]:.1f}" if len(later) else "-"
+        rows.append(row)
+    return as_markdown(pd.DataFrame(rows))
+
+
+@part
 def ideas() -> str:
     """What helped learning and what did not."""
     rows, pair = stored("ideas"), ("with it: {changed:g}", "without it: {before:g}")
