@@ -92,11 +92,10 @@ def _run(command: list[str], folder: str) -> list[str]:
         text=True,
         check=False,
         timeout=600,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
+        capture_output=True,  # progress and "compiling" go to stderr: no page shows them
     )
     if done.returncode:
-        raise ValueError(f"{command[-1]}\n{done.stdout}")
+        raise ValueError(f"{command[-1]}\n{done.stdout}{done.stderr}")
     lines = [line.rstrip() for line in done.stdout.rpartition("\f\n")[2].splitlines()]
     shown = [at for at, line in enumerate(lines) if line]
     return lines[shown[0] : shown[-1] + 1] if shown else []
