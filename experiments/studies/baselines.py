@@ -197,13 +197,9 @@ class MaskedQrDqn(LegalExploration, QRDQN):  # type: ignore[misc]
     """QR-DQN that explores by legal moves."""
 
 
-def dqn(
-    algorithm: Algorithm, moves: int, seed: int, games: int, learning_rate: float, **settings: Any
-) -> tuple[Callable[[], Score], int]:
+def dqn(algorithm: Algorithm, **settings: Any) -> tuple[Callable[[], Score], int]:
     """The masked DQN of docs/how-to/masked_dqn.py."""
-    model = replaying(
-        DQN["MaskedModel"], DQN["MaskedPolicy"], moves, seed, games, learning_rate, **settings
-    )
+    model = replaying(DQN["MaskedModel"], DQN["MaskedPolicy"], **settings)
     network = model.q_net.q_net  # below the mask
     return (
         lambda: lambda observations, masks, allowed: network(torch.hstack([observations, masks])),
@@ -211,11 +207,9 @@ def dqn(
     )
 
 
-def qr_dqn(
-    algorithm: Algorithm, moves: int, seed: int, games: int, learning_rate: float, **settings: Any
-) -> tuple[Callable[[], Score], int]:
+def qr_dqn(algorithm: Algorithm, **settings: Any) -> tuple[Callable[[], Score], int]:
     """QR-DQN with the masks of `dqn`, and 16 quantiles."""
-    model = replaying(MaskedQrDqn, MaskedQrPolicy, moves, seed, games, learning_rate, **settings)
+    model = replaying(MaskedQrDqn, MaskedQrPolicy, **settings)
     network = model.quantile_net.quantile_net
 
     def score(observations: torch.Tensor, masks: torch.Tensor, allowed: Any) -> torch.Tensor:

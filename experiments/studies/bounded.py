@@ -47,8 +47,7 @@ def bounded_interval(values: NDArray[np.float64]) -> tuple[float, float]:
     before = np.concatenate([[0.25], variance[:-1]])
     stakes = np.sqrt(2 * np.log(2 / chance) / (count * before))
     # 2. The money of both players for each possible mean, as logarithms; and the most they had.
-    least = np.errstate(divide="ignore", invalid="ignore")
-    with least:
+    with np.errstate(divide="ignore"):
         above, below = _MOST / _MEANS, _MOST / (1 - _MEANS)
     up, down, most = np.zeros_like(_MEANS), np.zeros_like(_MEANS), np.zeros_like(_MEANS)
     for value, stake in zip(values, stakes, strict=True):

@@ -12,6 +12,7 @@ imported the libraries. The survivors are printed with their lines.
 import ast
 import contextlib
 import importlib
+import itertools
 import os
 import random
 import shutil
@@ -76,8 +77,6 @@ class Mutants:
     """Which files."""
     seconds: float = 60.0
     """A mutant whose tests take longer counts as killed: it may never end."""
-    minutes: float = 1e9
-    """Stop after this time; the sample is as large as it is then."""
     seed: int = 0
 
 
@@ -137,46 +136,54 @@ def difference(code: str, mutant: str) -> str:
     return next(f"{i}: {one.strip()}  ->  {two.strip()}" for i, (one, two) in pairs if one != two)
 
 
+def copy_to(folder: Path) -> None:
+    """Copy the files of the repository into a folder, and work there."""
+    names = subprocess.check_output(["git", "ls-files"], cwd=ROOT, text=True).splitlines()
+    for name in names:
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / name, folder / name, follow_symlinks=False)
+    os.chdir(folder)
+    sys.path.insert(0, str(folder))
+    os.environ["PYTHONPATH"] = str(folder)
+
+
+def killed_of(path: str, flags: Mutants) -> tuple[int, int]:
+    """How many mutants of a file its tests kill, and of how many; survivors are printed."""
+    tests, code = list(TESTS[path]), Path(path).read_text()
+    sys.dont_write_bytecode, start = False, time.monotonic()
+    if not passes(tests, 10 * flags.seconds):
+        sys.exit(f"error: {path}: the tests fail without a change")
+    print(f"{path}: {time.monotonic() - start:.1f} s without a change", flush=True)
+    sys.dont_write_bytecode = True  # what the first run wrote is enough
+    mutants = [*itertools.islice(mutants_of(code, random.Random(flags.seed)), flags.each)]
+    killed = 0
+    for mutant in mutants:
+        Path(path).write_text(mutant)
+        if passes(tests, flags.seconds):
+            print(f"survived: {path}:{difference(code, mutant)}", flush=True)
+        else:
+            killed += 1
+    Path(path).write_text(code)
+    return killed, len(mutants)
+
+
 def main() -> None:
     """Make mutants, and run their tests."""
-    flags, begun = tyro.cli(Mutants), time.monotonic()
+    flags, rows = tyro.cli(Mutants), []
+    out = flags.out.resolve()  # the working folder changes
+    out.parent.mkdir(parents=True, exist_ok=True)
     for name in LIBRARIES:
         importlib.import_module(name)
     with tempfile.TemporaryDirectory() as folder:
-        copy = Path(folder) / "copy"
-        names = subprocess.check_output(["git", "ls-files"], cwd=ROOT, text=True).splitlines()
-        for name in names:
-            (copy / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy(ROOT / name, copy / name, follow_symlinks=False)
-        os.chdir(copy)
-        sys.path.insert(0, str(copy))
-        os.environ["PYTHONPATH"] = str(copy)
-        rows = []
-        for k, path in enumerate(flags.files):
-            until = begun + 60 * flags.minutes * (k + 1) / len(flags.files)
-            tests = list(TESTS[path])
-            sys.dont_write_bytecode = False
-            code, killed, count = Path(path).read_text(), 0, 0
-            start = time.monotonic()
-            if not passes(tests, 10 * flags.seconds):
-                sys.exit(f"error: {path}: the tests fail without a change")
-            print(f"{path}: {time.monotonic() - start:.1f} s without a change", flush=True)
-            sys.dont_write_bytecode = True  # what the first run wrote is enough
-            for mutant in mutants_of(code, random.Random(flags.seed)):
-                if count >= flags.each or time.monotonic() > until:
-                    break
-                Path(path).write_text(mutant)
-                survived = passes(tests, flags.seconds)
-                count, killed = count + 1, killed + (not survived)
-                if survived:
-                    print(f"survived: {path}:{difference(code, mutant)}", flush=True)
-            Path(path).write_text(code)
+        copy_to(Path(folder))
+        for path in flags.files:
+            killed, count = killed_of(path, flags)
             bounds = stats.binomtest(killed, count).proportion_ci(method="wilson")
             rows.append((path, count, killed, killed / count, bounds.low, bounds.high))
             print(f"{path}: {killed} of {count} killed", flush=True)
             titles = ["file", "mutants", "killed", "score", "score_low", "score_high"]
-            flags.out.parent.mkdir(parents=True, exist_ok=True)
-            pd.DataFrame(rows, columns=titles).to_csv(flags.out, index=False, float_format="%.4g")
+            pd.DataFrame(rows, columns=titles).to_csv(out, index=False, float_format="%.4g")
+        os.chdir(ROOT)
 
 
 if __name__ == "__main__":

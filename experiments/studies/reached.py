@@ -1,6 +1,5 @@
 """Sum up by folder which lines the tests reach, as `make coverage` has measured it.
 
-.venv/bin/coverage json -o runs/coverage.json
 python experiments/studies/reached.py runs/coverage.json --out runs/reached.csv
 """
 
@@ -10,6 +9,8 @@ from typing import Annotated
 
 import pandas as pd
 import tyro
+
+from four_seasons_env.experiments.folders import write_csv
 
 FOLDERS = ("engine", "episodes", "positions", "next_deal", "solver")
 """Those of `four_seasons_env` whose code is compiled."""
@@ -29,9 +30,7 @@ def main(report: Annotated[Path, tyro.conf.Positional], out: Path) -> None:
         lines = sum(each["num_statements"] for each in sums)
         reached = sum(each["covered_lines"] for each in sums)
         rows.append((folder, lines, reached, reached / lines))
-    table = pd.DataFrame(rows, columns=["folder", "lines", "reached", "share"])
-    out.parent.mkdir(parents=True, exist_ok=True)
-    table.to_csv(out, index=False, float_format="%.4g")
+    write_csv(out, pd.DataFrame(rows, columns=["folder", "lines", "reached", "share"]))
 
 
 if __name__ == "__main__":
