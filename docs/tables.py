@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import tyro
 import yaml
@@ -455,8 +456,8 @@ def gallery() -> str:
         f"[{name}](#{name.replace('/', '')})<br>![{name}](../pictures/rules/{file_name(name)}.svg)"
         for name in RULES
     ]
-    rows = [[*cells[at : at + 3], "", ""][:3] for at in range(0, len(cells), 3)]
-    return as_markdown(pd.DataFrame(rows, columns=["game", "game ", "game  "]))
+    cells += [""] * (-len(cells) % 3)
+    return as_markdown(pd.DataFrame(np.reshape(cells, (-1, 3)), columns=[""] * 3))
 
 
 @part
@@ -621,9 +622,8 @@ def add(new: Path, path: Path) -> None:
         raise ValueError(f"name the comparison, {new.parent}, not {new}: its rows are computed")
     # The version and the commit that measured, which a comparison has noted; else this clone's.
     version, commit = __version__, provenance()["git"]["commit"]
-    games = None
     if new.is_dir():
-        compared, games = read_comparison(new, census()), read_results(new)
+        compared = read_comparison(new, census())
         rows, origin = compared.summary, compared.manifest.origin
         version = compared.manifest.version or version
         commit = origin["git"]["commit"] if origin else None
@@ -642,8 +642,8 @@ def add(new: Path, path: Path) -> None:
         before = before[~before.set_index(keys).index.isin(rows.set_index(keys).index)]
         rows = pd.concat([before, rows], ignore_index=True)
     write_csv(path, rows)
-    if games is not None:
-        add_games(games, path.parent / "games" / f"{path.stem}.csv.gz")
+    if new.is_dir():
+        add_games(read_results(new), path.parent / "games" / f"{path.stem}.csv.gz")
 
 
 def add_games(games: pd.DataFrame, path: Path) -> None:

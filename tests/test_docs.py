@@ -83,12 +83,15 @@ def test_first_example_prints_what_readme_says() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("page", [page for page, text in PAGES.items() if outputs.shapes(text)])
+@pytest.mark.parametrize(
+    "page", [page for page in PAGES if page != "README.md" and outputs.shapes(PAGES[page])]
+)
 def test_commands_of_pages_print_what_pages_show(page: str) -> None:
     run_python("docs/outputs.py", "--check", page)
 
 
 def test_a_page_that_shows_another_output_is_named() -> None:
+    assert not doctest.testmod(outputs).failed
     page = '    echo 12 games\n\n```text title="Output"\n9 games\n```\n'
     assert outputs.shapes(outputs.written(f"Run:\n\n{page}")) == outputs.shapes(page)
     assert outputs.shapes(page.replace("9 games", "9 deals")) != outputs.shapes(page)
