@@ -98,7 +98,7 @@ census = functools.cache(read_census)
 
 def players(*names: str) -> pd.DataFrame:
     """Stored results of agents, and the ceiling of their deals by the census; the best first."""
-    rows, answers = stored(*names).query("agent != @CEILING"), census()
+    rows, answers = stored(*names), census()
     parts = []
     for rules, played in rows.groupby("rules", sort=False):
         deals = answers[(answers["rules"] == rules) & (answers["deal"] < played["deals"].max())]
@@ -430,7 +430,7 @@ def seeds() -> str:
 @part
 def odds() -> str:
     """A row for each rule set: what simple players, the best agent so far and open cards win."""
-    played = stored("family", "four-seasons", "price").query("agent != @CEILING")
+    played = stored("family", "four-seasons", "price")
     played = played.assign(won=win_rates(played))
     solved, rows = dict(list(census().groupby("rules"))), []
     for name in RULES:
@@ -563,12 +563,12 @@ def coverage() -> str:
 @part
 def offline() -> str:
     """What is learned from recorded games wins."""
-    tested = as_text(
-        stored("offline-test"), ("agent", "seeds", "won % [95%]", "vs {against} [95%]")
-    )
+    columns = ("agent", "seeds", "won % [95%]", "vs {against} [95%]")
+    tested = as_text(players("offline-test").sort_values("agent"), columns)
     validated = as_text(stored("offline-validation"), ("agent", "won % [95%]"))
     titles = "agent", "won %, deals 10000-10999 [95%]"
-    return as_markdown(tested.merge(validated.set_axis(titles, axis=1), on="agent"))
+    both = tested.merge(validated.set_axis(titles, axis=1), on="agent", how="left")
+    return as_markdown(both.fillna("-"))
 
 
 @part
@@ -624,7 +624,8 @@ def add(new: Path, path: Path) -> None:
     version, commit = __version__, provenance()["git"]["commit"]
     if new.is_dir():
         compared = read_comparison(new, census())
-        rows, origin = compared.summary, compared.manifest.origin
+        # The ceiling of stored rows is that of the census as it is when a page is written.
+        rows, origin = compared.summary.query("agent != @CEILING"), compared.manifest.origin
         version = compared.manifest.version or version
         commit = origin["git"]["commit"] if origin else None
     else:
