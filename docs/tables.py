@@ -578,6 +578,38 @@ def values() -> str:
     return as_markdown(as_text(stored("values"), columns))
 
 
+MEASURED = {
+    "players": ["four-seasons"],
+    "offline": ["offline-test", "offline-validation"],
+    **{name: [name] for name in ("price", "leaderboard", "family", "learning", "values", "seeds")},
+    "untrained": ["untrained"],
+}
+"""The stored comparisons of each part of `make results`."""
+TRAINS = ("learning", "values", "offline")
+"""The parts that first train what they compare; the others play weights that come with it."""
+
+
+@part
+def compute() -> str:
+    """Core-hours of the parts of `make results`: of games, and of trainings before them."""
+    solved, others = census(), stored("baselines")
+    rows = [{"part": "census", "games": len(solved), "play": solved["seconds"].sum() / 3600}]
+    for name, files in MEASURED.items():
+        played = stored(*files)
+        games = played["deals"] * played["seeds"]
+        row = {"part": name, "games": games.sum()}
+        row["play"] = (played["ms_per_game"] * games).sum() / 3.6e6
+        if name in TRAINS:
+            once = played.drop_duplicates("agent")  # one training, two sets of deals
+            row["training"] = (once["core_seconds"] * once["seeds"]).sum() / 3600
+        rows.append(row)
+    # Each policy there plays in three ways.
+    rows.append({"part": "baselines", "games": 3 * others["deals"].sum()})
+    rows[-1]["training"] = others["core_minutes"].sum() / 60
+    spent = ("play, core-hours: {play:.2f}", "training, core-hours: {training:.2f}")
+    return table(pd.DataFrame(rows), "part: `{part}`", "games: {games:,.0f}", *spent)
+
+
 @part
 def libraries() -> str:
     """The tested libraries."""

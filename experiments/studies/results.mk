@@ -14,7 +14,7 @@ OUT := runs/results$(if $(QUICK),-quick)
 few = $(if $(QUICK),$(1),$(2))
 store = $(if $(QUICK),,$(PYTHON) docs/tables.py --add $(OUT)/$(1) $(2))
 
-NAMES := census players price leaderboard family learning values offline baselines untrained seeds \
+NAMES := census players price leaderboard fresh family learning values offline baselines untrained seeds \
 	coverage small-games speed libraries
 
 .PHONY: all trainings $(NAMES)
@@ -62,6 +62,12 @@ leaderboard:
 		--deals $(call few,0-9,0-999) --out $(OUT)/leaderboard
 	$(FOUR) verify $(OUT)/leaderboard
 	$(call store,leaderboard,$(RESULTS)/leaderboard.csv)
+
+# Deals that no version has played before: once for each major version, when its weights are final.
+fresh:
+	$(FOUR) compare --agents heuristic maskable_ppo next_deal_ppo planner planner@lookahead=1 \
+		--play deterministic --deals $(call few,10000-10009,5000000-5001999) --out $(OUT)/fresh
+	$(call store,fresh,$(RESULTS)/fresh.csv)
 
 # --- Other rule sets.
 
