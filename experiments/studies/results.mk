@@ -94,7 +94,9 @@ part = $(word $(1),$(subst -, ,$*))
 CURVES := $(foreach agent,planner next_deal_ppo,$(addprefix $(agent)-,$(call few,0.5,2 7 30))) \
 	$(addprefix maskable_ppo-,$(call few,0.5,10 30))
 SEEDS := $(call few,0 1,0 1 2 3 4)
-LEARNED_IN := $(foreach curve,$(CURVES),$(SEEDS:%=$(OUT)/trained/$(curve)-seed-%/done.json))
+# $(call folders,CURVE): five seeds, or three of trainings that take longer than ten core-minutes
+folders = $(patsubst %,$(OUT)/trained/$(1)-seed-%,$(if $(filter %-30,$(1)),0 1 2,$(SEEDS)))
+LEARNED_IN := $(foreach curve,$(CURVES),$(addsuffix /done.json,$(call folders,$(curve))))
 VALIDATIONS_2 := 2
 VALIDATIONS_7 := 3
 VALIDATIONS_10 := 3
@@ -134,7 +136,7 @@ learning: $(LEARNED_IN) $(LONG)/done.json $(DISTINCT)/done.json $(BY_GAMES:%=%/d
 	$(call store,games/curves.csv,$(RESULTS)/positions-curves.csv)
 	$(FOUR) compare --play deterministic --deals $(call few,0-9,0-999) --out $(OUT)/learning \
 		--agents heuristic $(foreach each,$(CURVES),$(call runs,$(each),$(firstword $(subst -, \
-		,$(each))),$(SEEDS:%=$(OUT)/trained/$(each)-seed-%))) \
+		,$(each))),$(call folders,$(each)))) \
 		$(call runs,maskable_ppo-10-taught,maskable_ppo,$(TAUGHT))
 	$(call store,learning,$(RESULTS)/learning.csv)
 	$(call store,long/maskable_ppo-four-seasons/progress.csv,$(RESULTS)/moves.csv)
