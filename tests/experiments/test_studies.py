@@ -208,3 +208,19 @@ def test_recipes_play_no_illegal_action(script: str, needs: str, tmp_path: Path)
     printed = run_python(path, cwd=tmp_path, MINARI_DATASETS_PATH=folder)
     rows = [json.loads(line) for line in printed.splitlines() if line.startswith("{")]
     assert {(row["games"], row["illegal"]) for row in rows} == {(100, 0)}
+
+
+def test_lines_that_are_reached_are_summed_by_folder(tmp_path: Path) -> None:
+    folders = [*load(ROOT / "experiments/studies/reached.py").FOLDERS]
+    paths = [f"four_seasons_env/{folder}/{name}.py" for folder in folders for name in "ab"]
+    files = {
+        path: {"summary": {"num_statements": 10, "covered_lines": 10 - len(paths) + i}}
+        for i, path in enumerate([*paths, "agents/agent.py", "agents_of_others/a.py"])
+    }
+    (tmp_path / "coverage.json").write_text(json.dumps({"files": files}))
+    run("reached", str(tmp_path / "coverage.json"), "--out", str(tmp_path / "reached.csv"))
+    rows = pd.read_csv(tmp_path / "reached.csv").set_index("folder")
+    assert rows["lines"].tolist() == [20] * len(folders) + [10]
+    assert rows.loc["agents", "reached"] == 10
+    assert rows.loc["four_seasons_env/engine", "reached"] == 20 - 2 * len(paths) + 1
+    assert (rows["share"] == rows["reached"] / rows["lines"]).all()
