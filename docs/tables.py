@@ -337,15 +337,19 @@ def results() -> str:
 
 @part
 def baselines() -> str:
-    """A row for each algorithm: means over the seeds of its final trainings; the best first."""
-    rows = stored("baselines").query("stage == 'final'")
-    seeds = rows.groupby("algorithm")["won"].agg(["size", "min", "max"])
-    means = rows.groupby(["algorithm", "mask", "network"], as_index=False).mean(numeric_only=True)
-    means = means.join(seeds, on="algorithm").sort_values(["won", "cards_up"], ascending=False)
+    """A row for each algorithm and number of moves: means over the seeds; the best first."""
+    rows = stored("baselines").query("stage != 'search'")
+    each = ["algorithm", "stage"]
+    seeds = rows.groupby(each)["won"].agg(["size", "min", "max"])
+    means = rows.groupby([*each, "mask", "network"], as_index=False).mean(numeric_only=True)
+    means = means.join(seeds, on=each).sort_values(["won", "cards_up"], ascending=False)
+    names = [name.split(", ") for name in means["algorithm"]]  # the second part has a column
+    how = [f" ({name[2]})" if len(name) > 2 else "" for name in names]
     return table(
-        means.assign(name=means["algorithm"].str.partition(",")[0]),  # the rest has columns
+        means.assign(name=[name[0] for name in names], how=how),
         "algorithm: {name} ({network})",
-        "mask in training: {mask}",
+        "mask in training: {mask}{how}",
+        "moves: {stage}",
         "core-minutes: {size} x {core_minutes:.1f}",
         "no mask, drawn: {open_won:.1%}; {open_cards_up:.1f}",
         "own mask, drawn: {own_won:.1%}; {own_cards_up:.1f}",
@@ -603,8 +607,8 @@ def compute() -> str:
             once = played.drop_duplicates("agent")  # one training, two sets of deals
             row["training"] = (once["core_seconds"] * once["seeds"]).sum() / 3600
         rows.append(row)
-    # Each policy there plays in three ways.
-    rows.append({"part": "baselines", "games": 3 * others["deals"].sum()})
+    ways = others["stage"].map({"search": 1}).fillna(3)  # of playing
+    rows.append({"part": "baselines", "games": (others["deals"] * ways).sum()})
     rows[-1]["training"] = others["core_minutes"].sum() / 60
     spent = ("play, core-hours: {play:.2f}", "training, core-hours: {training:.2f}")
     return table(pd.DataFrame(rows), "part: `{part}`", "games: {games:,.0f}", *spent)
@@ -662,7 +666,8 @@ def add(new: Path, path: Path) -> None:
         commit = origin["git"]["commit"] if origin else None
     else:
         rows = read_table(new)
-    rows = rows.assign(version=version, commit=(commit or "")[:10])  # empty without git
+    if "version" not in rows:  # some studies note what measured each row
+        rows = rows.assign(version=version, commit=(commit or "")[:10])  # empty without git
     before = read_table(path) if path.is_file() else rows[:0]
     if "against" in rows and not {*rows["against"].dropna()} <= {BASELINE}:
         raise ValueError(f"{new} must be compared with {BASELINE}: repeat it without --against")

@@ -5,9 +5,9 @@
 1. *Search.* Each algorithm of `ALGORITHMS` is trained with a few settings, drawn from its ranges.
    The best one has the highest mean return on the validation deals 10000-10999: cards up / 52, plus
    1 for a win.
-2. *Final.* The best settings are trained again, longer and with other seeds. Each policy plays the
-   validation deals from 11000 on in three ways: without a mask, actions drawn; with the mask of its
-   training, or else `legal`, actions drawn; and with `no_repeats`, by the highest score.
+2. *500k, 2M.* The best settings are trained again, longer and with other seeds. Each policy plays
+   the validation deals from 11000 on in three ways: without a mask, actions drawn; with the mask of
+   its training, or else `legal`, actions drawn; and with `no_repeats`, by the highest score.
 
 A policy draws by its probabilities; a learner of values takes the highest one, or in one of 20
 actions any. An illegal action leaves the position as it is and costs 0.01, in training and in play.
@@ -40,14 +40,15 @@ from stable_baselines3 import PPO
 from stable_baselines3.common.utils import LinearSchedule
 from stable_baselines3.common.vec_env import VecNormalize
 
-from four_seasons_env import evaluate
+from four_seasons_env import __version__, evaluate
 from four_seasons_env.adapters.sb3 import FourSeasonsVecEnv
 from four_seasons_env.agents import load_policy
 from four_seasons_env.agents.learned.move_policy import MovePolicy
 from four_seasons_env.arguments import check_choice
 from four_seasons_env.engine.deals import VALIDATION
 from four_seasons_env.experiments.command_line import Run, command
-from four_seasons_env.experiments.folders import ROOT, read_table
+from four_seasons_env.experiments.folders import ROOT, provenance, read_table
+from four_seasons_env.experiments.train import parse_steps
 from four_seasons_env.rules import RULES
 
 DQN = runpy.run_path(str(ROOT / "docs" / "how-to" / "masked_dqn.py"))
@@ -101,6 +102,8 @@ class Algorithm:
     of_values: bool = False
     """Whether its scores are values, or else log-odds."""
     network: str = "MLP on cards"
+    searched: str | None = None
+    """The algorithm whose setting it takes, instead of one from a search of its own."""
 
 
 def learned(model: Any, moves: int) -> int:
@@ -262,6 +265,9 @@ def pqn(
 ALGORITHMS = {
     "MaskablePPO": Algorithm(ppo, ON_POLICY),
     "MaskablePPO, legal": Algorithm(ppo, ON_POLICY, mask="legal"),
+    "MaskablePPO, legal, same setting": Algorithm(
+        ppo, ON_POLICY, mask="legal", searched="MaskablePPO"
+    ),
     "MaskablePPO, places": Algorithm(ppo, ON_POLICY, network="MoveNetwork on places"),
     "PPO": Algorithm(ppo, ON_POLICY, mask=None),
     "RecurrentPPO": Algorithm(recurrent_ppo, ON_POLICY, mask=None, network="LSTM on cards"),
@@ -270,6 +276,7 @@ ALGORITHMS = {
     "PQN": Algorithm(pqn, PARALLEL, of_values=True, network="MoveNetwork on places"),
 }
 
+SEARCH = "search"
 KEYS = ["stage", "algorithm", "setting", "seed"]
 COLUMNS = [
     *KEYS,
@@ -277,6 +284,7 @@ COLUMNS = [
     *("won", "cards_up"),  # no_repeats, by the highest score
     *("own_won", "own_cards_up", "open_won", "open_cards_up"),  # drawn, with its mask and without
     "illegal",  # share of the first actions of games without a mask
+    *("version", "commit"),
 ]
 
 
@@ -292,10 +300,10 @@ class Baselines(Run):
     """Settings that are drawn for each algorithm."""
     search_moves: int = 150_000
     """Number of moves with each of them."""
-    seeds: list[int] = field(default_factory=lambda: [1, 2, 3])
+    seeds: list[int] = field(default_factory=lambda: [1, 2, 3, 4, 5])
     """Training seeds of the best setting; the search has the seed 0."""
-    moves: int = 500_000
-    """Number of moves of each final training."""
+    moves: list[str] = field(default_factory=lambda: ["500k"])
+    """Numbers of moves of the final trainings, such as 500k or 2M."""
     deals: int = 2000
     """Number of validation deals that final policies play; at most 1,000 in the search."""
 
@@ -338,10 +346,10 @@ def play(
 
 def measure(run: Baselines, stage: str, name: str, setting: int, seed: int) -> list[Any]:
     """Train and play; returns the `COLUMNS`."""
-    algorithm, final = ALGORITHMS[name], stage == "final"
+    algorithm, final = ALGORITHMS[name], stage != SEARCH
     values = drawn(algorithm, setting)
     start = time.process_time()
-    moves = run.moves if final else run.search_moves
+    moves = parse_steps(stage) if final else run.search_moves
     new_score, moves = algorithm.train(algorithm, moves=moves, seed=seed, **values)
     minutes = (time.process_time() - start) / 60
     deals = VALIDATION[1000 : 1000 + run.deals] if final else VALIDATION[: min(run.deals, 1000)]
@@ -352,12 +360,13 @@ def measure(run: Baselines, stage: str, name: str, setting: int, seed: int) -> l
     results += [played[-1][2]] if final else [None] * 5
     shown = " ".join(f"{key}={value}" for key, value in values.items())
     about = [algorithm.mask or "none", algorithm.network, shown, moves, minutes, len(deals)]
-    return [stage, name, setting, seed, *about, *results]
+    commit = provenance()["git"]["commit"] or ""
+    return [stage, name, setting, seed, *about, *results, __version__, commit[:10]]
 
 
 def best_setting(path: Path, name: str) -> int:
     """The setting of the search that had the highest mean return."""
-    rows = read_table(path).query("stage == 'search' and algorithm == @name")
+    rows = read_table(path).query("stage == @SEARCH and algorithm == @name")
     returns = rows["cards_up"] / RULES["four-seasons"].cards + rows["won"]
     return int(rows["setting"].iloc[returns.to_numpy().argmax()])
 
@@ -366,10 +375,12 @@ def baselines(run: Baselines) -> None:
     """Measure the rows that the file does not have.
 
     Raises:
-        ValueError: for an unknown algorithm.
+        ValueError: for an unknown algorithm, or what is no number of moves.
     """
     for name in run.algorithms:
         check_choice("algorithm", name, tuple(ALGORITHMS))
+    for moves in run.moves:
+        parse_steps(moves)
     torch.set_num_threads(1)
     run.out.parent.mkdir(parents=True, exist_ok=True)
     if not run.out.exists():
@@ -380,10 +391,11 @@ def baselines(run: Baselines) -> None:
             row = pd.DataFrame([measure(run, *key)])
             row.to_csv(run.out, mode="a", header=False, index=False, float_format="%.6g")
 
-    for setting, name in itertools.product(range(run.settings), run.algorithms):
-        add("search", name, setting, 0)
-    for seed, name in itertools.product(run.seeds, run.algorithms):
-        add("final", name, best_setting(run.out, name), seed)
+    searched = {name: ALGORITHMS[name].searched or name for name in run.algorithms}
+    for setting, name in itertools.product(range(run.settings), dict.fromkeys(searched.values())):
+        add(SEARCH, name, setting, 0)
+    for moves, seed, name in itertools.product(run.moves, run.seeds, run.algorithms):
+        add(moves, name, best_setting(run.out, searched[name]), seed)
 
 
 main = command(baselines, "measured rows are saved in {run.out}; resume: {command}")
