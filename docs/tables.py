@@ -27,6 +27,9 @@ import tyro
 import yaml
 
 from four_seasons_env import Game, __version__, small_games
+from four_seasons_env.agents.names import bundled_weights
+from four_seasons_env.agents.planner.best_stop import AGENT, network_value, read_planner
+from four_seasons_env.agents.planner.luck import LuckMeter
 from four_seasons_env.arguments import nearest
 from four_seasons_env.datasets import DATASETS, FOLDER
 from four_seasons_env.experiments.comparison import (
@@ -271,6 +274,52 @@ def ideas() -> str:
 
 
 @part
+def decision() -> str:
+    """The planner's decision at the opening of deal 17: its candidates and their values."""
+    _, evaluator = read_planner(bundled_weights(AGENT, DEFAULT), RULES[DEFAULT])
+    rows = [
+        {
+            "moves": ", ".join(str(move) for move in stop.moves) or "none",
+            "empty": sum(not pile for pile in stop.game.tableau),
+            "value": network_value(stop.game.record[0], evaluator),
+        }
+        for stop in Game(deal=17).stops()
+    ]
+    best_first = pd.DataFrame(rows).sort_values("value", ascending=False)
+    return table(best_first, "moves before the deal: {moves}", "empty piles: {empty}", _VALUE)
+
+
+_VALUE = "value %: {value:.1%}"
+
+
+@part
+def turned() -> str:
+    """The luck of the first card of deal 17, after the planner's first two moves."""
+    game = Game(deal=17).after("T3>T0").after("T4>T1")
+    outcomes, came = game.outcomes("deal"), game.after("deal").waste[-1]
+    values = LuckMeter(RULES[DEFAULT]).worth(np.concatenate([o.game.record for o in outcomes]))
+    by_card = pd.Series(values, [each.card for each in outcomes])
+    mean = float(values @ [each.probability for each in outcomes])
+    named = {
+        f"{by_card.idxmax()}, the best card": by_card.max(),
+        f"{came}, the card that came": by_card[came],
+        f"{by_card.idxmin()}, the worst card": by_card.min(),
+    }
+    rows = pd.DataFrame({"card": [*named], "value": [*named.values()]})
+    rows["luck"] = rows["value"] - mean
+    average = pd.DataFrame([{"card": f"mean of all {len(outcomes)} cards", "value": mean}])
+    return table(pd.concat([rows, average]), "card", _VALUE, "luck, points: {luck:+.1%}")
+
+
+@part
+def lucky() -> str:
+    """Two agents of the leaderboard, one of which was lucky."""
+    rows = stored("leaderboard").query("agent in ('planner', 'planner@lookahead=1')")
+    columns = ("agent", "won % [95%]", ADJUSTED, "luck z (p)")
+    return as_markdown(as_text(rows.sort_values("win_rate", ascending=False), columns))
+
+
+@part
 def calibrated() -> str:
     """For groups of moves, the mean chance shown, and the share of games won.
 
@@ -284,15 +333,15 @@ def calibrated() -> str:
     rows["error"] = rows["error"].where(rows["chance"].between(0.2, 0.8))
     # 2. The groups.
     of_planner = {
-        f"the same, in games of `{player}`": rows["chosen"] & (rows["player"] == player)
+        f"the planner's moves, in games of `{player}`": rows["chosen"] & (rows["player"] == player)
         for player in ("planner", "heuristic", "greedy", "random")
     }
     groups = {
         "the planner's moves": rows["chosen"],
         **of_planner,
         "other moves": ~rows["chosen"],
-        "dealing at once, another move": ~rows["chosen"] & (rows["move"] == "deal"),
-        "chances of 70% to 90%": rows["chance"].between(0.7, 0.9),
+        "other moves: dealing at once": ~rows["chosen"] & (rows["move"] == "deal"),
+        "moves with a chance of 70% to 90%": rows["chance"].between(0.7, 0.9),
     }
     # 3. Their means.
     means = pd.DataFrame(
@@ -540,6 +589,19 @@ def prompt() -> str:
     env.reset(options={"deal": 17})
     env.step("Answer: T3>T0, T9>F")
     return f"```text\n{env.message}\n```\n"
+
+
+def last_line(page: str) -> str:
+    """What the script of a recipe prints last, when it was run for the table of libraries."""
+    (row,) = stored("libraries").query("page == @page").to_dict("records")
+    shown = ("environment", "steps", "games", "won", "cards_up", "illegal")
+    return f"```text\n{json.dumps({name: row[name] for name in shown})}\n```\n"
+
+
+PARTS |= {
+    f"printed_{page}": functools.partial(last_line, page)
+    for page in ("cleanrl", "minari", "pqn", "rllib", "sb3", "torchrl")
+}
 
 
 @part
