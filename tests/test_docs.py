@@ -38,8 +38,8 @@ PAGES = {
     for path in (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(DOCS.rglob("*.md")))
 }
 EXAMPLE = re.compile(r'```py(?:thon)?(?: title="[^"]*")?\n(.*?)```', re.DOTALL)
-ELSEWHERE = ("README.md", "docs/recipes/openenv.md")
-"""Pages with agents, which are played below, and with a client: see test_text_recipes.py."""
+ELSEWHERE = ("README.md", "docs/recipes/openenv.md", "docs/recipes/verifiers.md")
+"""Pages with agents, which are played below, and with clients: see test_text_recipes.py."""
 SHORTER = {
     'model = MaskablePPO.load("four-seasons-ppo")': "model = None",
     "seconds=10": "seconds=0.1",

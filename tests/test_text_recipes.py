@@ -1,6 +1,5 @@
 """The recipes for verifiers and OpenEnv play a whole game with scripted replies."""
 
-import asyncio
 import json
 import re
 import threading
@@ -106,22 +105,20 @@ def model_address() -> Iterator[str]:
 
 @pytest.mark.slow  # verifiers starts a process for each reply
 def test_verifiers_plays_a_game(model_address: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    vf = pytest.importorskip("verifiers.v1", reason="verifiers is not installed")
-    from with_verifiers import load_environment
-
-    monkeypatch.setenv("SCRIPTED_KEY", "none")
-    env = load_environment(deals=f"{DEAL}-{DEAL + 1}", rules="small-4x4-cells")
-    assert [task.data.deal for task in env.taskset] == [DEAL, DEAL + 1]
-    client = vf.EvalClientConfig(base_url=model_address, api_key_var="SCRIPTED_KEY")
-    context = vf.ModelContext(model="scripted", client=client)
-
-    async def play() -> Any:
-        async with env.serving():
-            return await env.run_episode(next(iter(env.taskset)), context)
-
-    episode = asyncio.run(play())
+    """By the code of its page."""
+    pytest.importorskip("verifiers.v1", reason="verifiers is not installed")
+    monkeypatch.setenv("MODEL_KEY", "none")
+    page = (ROOT / "docs" / "recipes" / "verifiers.md").read_text()
+    (code,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    code = code.replace("http://localhost:8000/v1", model_address)
+    code = code.replace(
+        'deals="10000-10199"', f'deals="{DEAL}-{DEAL + 1}", rules="small-4x4-cells"'
+    )
+    played: dict[str, Any] = {}
+    exec(code, played)
+    assert [task.data.deal for task in played["env"].taskset] == [DEAL, DEAL + 1]
+    episode, trace = played["episode"], played["trace"]
     assert episode.ok, episode.errors
-    (trace,) = episode.traces
     game = FourSeasonsTextEnv("small-4x4-cells", "position")
     game.reset(options={"deal": DEAL})
     total, done = 0.0, False
