@@ -3,6 +3,7 @@
 import importlib.util
 import os
 import random
+import re
 import subprocess
 import sys
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
@@ -41,6 +42,14 @@ FILES = {
     for path in sorted((ROOT / folder).rglob("*.py"))
 }
 """Source files by the names of their modules."""
+
+
+def documented(file: str) -> set[str]:
+    """The columns or keys of a file that docs/reference/files.md explains."""
+    page = (ROOT / "docs" / "reference" / "files.md").read_text()
+    section = page.partition(f"### `{file}`\n")[2].partition("\n#")[0]
+    first_cells = re.findall(r"^\| (.*?) \|", section, re.MULTILINE)
+    return set(re.findall(r"`([^`*]+)`", " ".join(first_cells)))
 
 
 def python_path(*folders: Path) -> dict[str, str]:

@@ -7,6 +7,7 @@ import inspect
 import itertools
 import re
 import shutil
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,10 @@ from four_seasons_env import Game, __version__
 from four_seasons_env.agents import make_agent
 from four_seasons_env.env import FourSeasonsEnv
 from four_seasons_env.experiments.compare import Compare, compare
+from four_seasons_env.experiments.comparison import Manifest
 from four_seasons_env.experiments.play import play_game
+from four_seasons_env.experiments.players import Player
+from four_seasons_env.experiments.tables import TITLES
 from four_seasons_env.experiments.workers import Workers
 from four_seasons_env.games import Games
 from four_seasons_env.next_deal import FourSeasonsNextDealEnv, FourSeasonsNextDealVectorEnv
@@ -29,7 +33,7 @@ from four_seasons_env.rewards import ILLEGAL_PENALTY
 from four_seasons_env.rules import RULES
 from four_seasons_env.text import FourSeasonsTextEnv
 from four_seasons_env.vector import FourSeasonsVectorEnv
-from tests.helpers import FILES, ROOT, load, run_python
+from tests.helpers import FILES, ROOT, documented, load, run_python
 
 DOCS = ROOT / "docs"
 README = (ROOT / "README.md").read_text()
@@ -211,6 +215,17 @@ def test_page_states_every_default() -> None:
     }.items():
         taken = inspect.signature(env).parameters.values()
         assert stated == {each.name: each.default for each in taken}, env.__name__
+
+
+def test_page_on_files_explains_comparisons() -> None:
+    """Those of tables: see test_luck.py, and those of a training run: test_train.py."""
+    page = PAGES["docs/reference/files.md"]
+    assert documented("compare.json") == {each.name for each in fields(Manifest)}
+    (players,) = re.findall(r"^\| `players` \| (.*) \|$", page, re.MULTILINE)
+    assert set(re.findall("`(.*?)`", players)) == {each.name for each in fields(Player)}
+    titles = {title.format(against="heuristic") for title in TITLES}
+    shown = re.findall(r"\| ([^|]*?)(?:, with several seeds)? \|$", page, re.MULTILINE)
+    assert titles <= set(", ".join(shown).split(", "))
 
 
 def test_recipes_are_linked_and_run() -> None:

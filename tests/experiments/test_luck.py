@@ -12,11 +12,12 @@ from four_seasons_env.experiments.blocks import LUCK
 from four_seasons_env.experiments.compare import Compare, compare
 from four_seasons_env.experiments.comparison import COLUMNS, read_manifest
 from four_seasons_env.experiments.folders import read_table
-from four_seasons_env.experiments.summary import peeking
+from four_seasons_env.experiments.summary import BASELINE, peeking, summarise
 from four_seasons_env.game import Game
 from four_seasons_env.records import read_records
 from four_seasons_env.rules import RULES
 from four_seasons_env.solver import solve
+from tests.helpers import documented
 
 # --- peekers
 
@@ -47,6 +48,7 @@ def test_luck_can_be_checked(lucky):
     """The columns of luck follow from the recorded games, and the test for peeking from them."""
     results = read_table(lucky.out / "results.csv")
     assert list(results) == [*COLUMNS, *LUCK]
+    assert documented("results.csv") == {*results}
     results = results.query("agent == 'heuristic'")
     (path,) = lucky.out.glob("parts/*/heuristic-*/*.jsonl.gz")
     meter = LuckMeter(RULES["four-seasons"])
@@ -54,7 +56,13 @@ def test_luck_can_be_checked(lucky):
     measured = [meter.measure(game.start(), game.moves) for game in read_records(path)]
     assert results[list(LUCK)].to_numpy() == pytest.approx(np.array(measured), abs=1e-6)
     z = results["luck"].sum() / results["luck_variance"].sum() ** 0.5
-    summary = read_table(lucky.out / "summary.csv").set_index("agent")
+    summary = read_table(lucky.out / "summary.csv")
+    # More games have a luck-adjusted win rate, too.
+    game = results.iloc[:1]
+    many = pd.concat([game.assign(deal=deal, won=deal % 2 == 0) for deal in range(40)])
+    many = pd.concat([many.assign(agent=name) for name in ("a", BASELINE)], ignore_index=True)
+    assert documented("summary.csv") == {*summary, *summarise(many)}
+    summary = summary.set_index("agent")
     assert summary["luck_z"]["heuristic"] == pytest.approx(z, rel=1e-4)
     table = (lucky.out / "table.md").read_text()
     assert "luck z (p)" in table and "luck-adjusted" not in table  # of fewer than ten wins

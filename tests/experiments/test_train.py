@@ -29,7 +29,7 @@ from four_seasons_env.experiments.train import Train, train, validate
 from four_seasons_env.experiments.workers import Workers
 from four_seasons_env.rules import RULES
 from tests.agents.fakes import SMALL_RUNS, move_card, move_weights
-from tests.helpers import ROOT, generators, training_deals
+from tests.helpers import ROOT, documented, generators, training_deals
 
 pytestmark = pytest.mark.slow
 
@@ -51,6 +51,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_run_folder(finished: Path) -> None:
     about = json.loads((finished / RUN).read_text())
+    assert set(about) == documented(RUN)
     assert about["rules"]["name"] == "four-seasons"
     assert about["run"]["agent"] == "planner"
     assert about["hyperparameters"]["final_td_lambda"] == 0.3
@@ -247,6 +248,8 @@ def test_the_report_shows_what_was_trained(tmp_path: Path) -> None:
         assert shown == pytest.approx(log.set_index(STEPS)["play/cards_up"].dropna().to_dict())
         assert log["validation/win_rate"].count() == 3
         assert log[STEPS].is_monotonic_increasing
+        columns = documented("progress.csv")
+        assert columns == {each for each in log if each in columns or "train/" not in each}
     agents = ["heuristic", *(f"ppo=maskable_ppo:{each}" for each in runs)]
     deals = f"{TRAIN_FROM}-{TRAIN_FROM + 29}"
     compared = Compare(tmp_path / "y", agents, ["czarina"], deals, workers=HERE)
