@@ -270,7 +270,8 @@ def by_games() -> str:
 def ideas() -> str:
     """What helped learning and what did not."""
     rows, pair = stored("ideas"), ("with it: {changed:g}", "without it: {before:g}")
-    return table(rows, "agent", "core-minutes: {minutes}", "change", "measure", *pair)
+    measure = ("measure", "deals: {deals:,.0f}")
+    return table(rows, "agent", "core-minutes: {minutes}", "change", *measure, *pair)
 
 
 @part
