@@ -1,10 +1,10 @@
 """Play agents on the same deals and compare them.
 
-    four-seasons compare --agents random heuristic maskable_ppo:runs/x --out runs/y
+    four-seasons compare --agents random heuristic maskable_ppo:runs/moves --out runs/compared
 
-Every agent plays every deal, many deals in lockstep, and sees only public information.
-`results.csv` has a row per game, and the tables are made from it. If the command is started again,
-it plays only the missing blocks of deals.
+Every agent plays every deal, many deals side by side, and sees only public information. The command
+prints a table of win rates, and writes `results.csv`, a row per game. If you start it again, it
+plays only what is missing.
 """
 
 from dataclasses import dataclass, field
@@ -28,33 +28,35 @@ class Compare(command_line.Run):
     """Play agents on the same deals and compare them."""
 
     out: Path
-    """Folder of the results. Finished blocks of deals in it are skipped."""
+    """Folder of the results. Deals that are finished there are not played again."""
     agents: list[str] = field(default_factory=lambda: ["random", "heuristic", "maskable_ppo"])
-    """Agents by name. A path to weights follows a colon; a label for tables comes before =.
-    For several training seeds, give all the same label: ppo=maskable_ppo:runs/a
-    ppo=maskable_ppo:runs/b, or own=my_module:net0 own=my_module:net1."""
+    """Agents by name. NAME:FOLDER plays with the weights in a folder.
+    LABEL=NAME gives the row in tables a label. Agents with one label are the training seeds of one
+    algorithm: ppo=maskable_ppo:runs/a ppo=maskable_ppo:runs/b, or own=my_module:net0
+    own=my_module:net1."""
     rules: list[str] = field(default_factory=lambda: ["four-seasons"])
-    """Rule sets by name, changed ones in quotes, as in 'czarina(piles=4)'; or `all`."""
+    """Rule sets by name, or `all`. Put a changed one in quotes, as in 'czarina(piles=4)'."""
     deals: str = "10000-10999"
-    """A range of deals, or `test` (0-9999) or `validation` (10000-19999)."""
+    """A range of deals, `test` (0-9999) or `validation` (10000-19999)."""
     play: list[Literal["deterministic", "stochastic"]] = field(
         default_factory=lambda: ["deterministic", "stochastic"]
     )
-    """How trained networks play: deterministic (best action), stochastic (drawn), or both."""
+    """How trained networks play: deterministic (the best action), stochastic (drawn), or both."""
     seed: int = 0
     """Seed of the agents' random numbers and of the reshuffled stock."""
     record: bool = False
     """Store the moves of every game; `four-seasons verify` replays them."""
     luck: bool = False
     """Measure the luck of every game, for luck-adjusted win rates and a test for peeking.
-    Takes nearly as long as games of the planner."""
+    This takes nearly as long as games of the planner."""
     against: str | None = None
-    """Label of the agent that the others are compared with, deal by deal.
-    Without this flag: heuristic, if it plays. To change it, repeat the command."""
+    """Label of the baseline: all other agents are compared with this one, deal by deal.
+    Without this flag it is heuristic, if heuristic plays. To change the baseline later, repeat the
+    command with this flag."""
     census: Path | None = None
-    """Folder of a census (experiments/studies/census.py). If it has all of the deals, the table
-    shows the ceiling.
-    Without this flag: the stored census of the test deals."""
+    """Folder of a census, the solver's answer for each deal (experiments/studies/census.py).
+    If it has all deals, the table shows the ceiling: what a player who sees every card could win.
+    Without this flag, the stored census of the test deals is used."""
     workers: Workers = field(default_factory=Workers)
 
 

@@ -1,16 +1,15 @@
-"""Make one page of comparisons and trainings.
+"""Make one page of comparisons and training runs.
 
-    four-seasons report runs/x runs/y
-    four-seasons report runs/x PPO=runs/a PPO=runs/b own=own-0.csv own=own-1.csv
+    four-seasons report runs/compared runs/moves
+    four-seasons report runs/compared PPO=runs/a PPO=runs/b own=own-0.csv own=own-1.csv
 
 Folders of `four-seasons compare` give tables and plots. Folders of `four-seasons train`, or folders
-that contain some, give learning curves; so does a CSV file of another program with the columns
-`steps` and `win_rate`. A label comes before =, and runs with the same label are training seeds of
-one algorithm.
+that contain some, give learning curves. So does a CSV file of another program, if it has the
+columns `steps` and `win_rate`. LABEL=FOLDER names a curve, and runs with one label are training
+seeds of one algorithm.
 
 The page is one self-contained HTML file, `report.html` in the first folder. Its figures are also
-files beside it, as PNG and SVG; an agent has one colour in all. Every number comes from the files
-in the folders.
+saved beside it, as PNG and SVG. Every number comes from the files in the folders.
 """
 
 import base64
@@ -38,17 +37,17 @@ from four_seasons_env.schemas import Amount, Seed, Share, read_json
 
 @dataclass
 class Report(Run):
-    """Make a page of runs."""
+    """Make a page of comparisons and training runs."""
 
     runs: tyro.conf.Positional[list[Path]]
-    """Folders of comparisons and trainings, and CSV files of learning curves. A label comes before
-    =; for several training seeds, give all the same label: PPO=runs/a PPO=runs/b"""
+    """Folders of comparisons and training runs, and CSV files of learning curves.
+    LABEL=FOLDER names a curve; several training seeds get one label: PPO=runs/a PPO=runs/b"""
     out: Path | None = None
     """The page, ending in `.html`, or a folder for `report.html`.
-    Without this flag: the first of the folders."""
+    Without this flag, the page goes into the first of the folders."""
     census: Path | None = None
-    """Folder of a census, for the ceiling, as `four-seasons compare` takes it.
-    Without this flag: the stored census of the test deals."""
+    """Folder of a census, as `four-seasons compare` takes it, for the ceiling in the tables.
+    Without this flag, the stored census of the test deals is used."""
 
 
 def report(run: Report) -> Path:

@@ -1,14 +1,14 @@
-"""Review a game: a page with pictures, chances of winning and the moment it was lost.
+"""Write a page that shows where a game was lost.
 
     four-seasons review --agent planner --deal 17 --out page.html
 
-The page is one self-contained HTML file. It shows the game move by move, the planner's
-chance of winning, the solver's verdict on the true deal, and the losing move. To review a recorded
-game (`four_seasons_env.records`):
+The page is one self-contained HTML file. It shows the game move by move, the planner's chance of
+winning after each move, the solver's verdict on the true deal, and the first move after which that
+deal can no longer be won. To review a recorded game instead, name its file and line:
 
     four-seasons review --record games.jsonl --line 3 --out page.html
 
-`--gif game.gif` animates the game, with or without a page.
+`--gif game.gif` writes an animation of the game, with or without a page.
 """
 
 import time
@@ -47,9 +47,9 @@ class Review(Run):
     out: Path | None = None
     """HTML file of the page."""
     gif: Path | None = None
-    """GIF file of an animation of the game; needs the extra `render`."""
+    """GIF file, for an animation of the game. It needs the extra `render`."""
     rules: str = "four-seasons"
-    """Rule set by name; a changed one in quotes, as in 'czarina(piles=4)'."""
+    """Rule set by name. Put a changed one in quotes, as in 'czarina(piles=4)'."""
     agent: str = "planner"
     """Agent that plays the game."""
     play: Literal["deterministic", "stochastic"] = "deterministic"
@@ -61,7 +61,7 @@ class Review(Run):
     line: int = 1
     """Line of the game in the file of --record."""
     seconds: float = 20.0
-    """Time limit for chances and verdicts, once the agent has played the game."""
+    """Seconds for chances and verdicts, after the agent has played the game."""
 
 
 @dataclass

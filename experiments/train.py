@@ -1,14 +1,15 @@
-"""Train a learning agent, or resume a training.
+"""Train an agent, or resume a training run.
 
-    four-seasons train --agent maskable_ppo --out runs/x
-    four-seasons train --agent planner --steps 20k --out runs/p     # its steps are games
-    four-seasons train --resume --out runs/x                        # after Ctrl-C or a kill
+    four-seasons train --agent next_deal_ppo --core-minutes 7 --out runs/positions
+    four-seasons train --agent planner --steps 20k --out runs/planner   # its steps are games
+    four-seasons train --resume --out runs/planner                      # after Ctrl-C or a kill
 
-A resumed run continues with the weights and the optimiser of its last checkpoint. A kill loses the
-learning since then: at most `CHECKPOINT_SECONDS` and one update. The planner learns the same as in
-an uninterrupted run, if the limit is a number of steps; a limit of time ends each run elsewhere.
-Other agents start new games.
-`four_seasons_env.experiments.folders` describes the files of a run.
+The run prints how many validation deals it wins, and saves the best policy in the folder `best`.
+
+A resumed run continues with the weights and the optimiser of its last checkpoint. If the run was
+killed, you lose what it learned since then: at most a minute and one update. The planner learns
+the same as in an uninterrupted run, if its limit is a number of steps. A limit of time ends each
+run somewhere else, and other agents start new games.
 """
 
 from contextlib import ExitStack
@@ -47,10 +48,10 @@ _TO_TRAIN = (
 
 @dataclass
 class Train(Run):
-    """Train a learning agent."""
+    """Train an agent."""
 
     out: Path
-    """Folder of the run, new or empty unless the run is resumed."""
+    """Folder of the run. It must be new or empty, unless you resume the run."""
     agent: Annotated[str, tyro.conf.arg(help=_TO_TRAIN)] = "maskable_ppo"
     """Agent to train."""
     rules: str = "four-seasons"
@@ -59,8 +60,8 @@ class Train(Run):
     """Training seed, for deals, network and exploration."""
     steps: str | None = None
     """Maximum number of steps, such as 500k or 20M.
-    A step is a move, a decision or a game: what the agent learns from, and the run prints.
-    Without a limit of any kind, the number that the agent names."""
+    A step is a move, a decision or a game, as the agent counts; the run prints which.
+    If you set no limit at all, the agent has a number of its own."""
     minutes: float | None = None
     """Maximum minutes of learning; validations do not count."""
     core_minutes: float | None = None
@@ -68,17 +69,18 @@ class Train(Run):
     set: list[str] = field(default_factory=list)
     """Hyperparameters as KEY=VALUE, in place of those in the agent's YAML file."""
     warm_start: str | None = None
-    """Weights to start from: the agent's own name, or NAME:FOLDER, such as that of a run.
-    The rule set may be another; most agents need the same number of ranks and piles.
-    Optimiser and learning rate start anew."""
+    """Weights to start from: NAME:FOLDER for those of a run, or NAME for the bundled ones.
+    NAME is the agent's own name. The weights may be of another rule set, but most agents need the
+    same number of ranks and piles. Optimiser and learning rate start anew."""
     validations: int = 10
     """Number of validations during the run; the best policy is saved."""
     validation_deals: int = 2000
     """Number of deals of each validation, 1 to 10,000."""
     resume: bool = False
-    """Resume the run in --out with the flags it was started with; workers may differ."""
+    """Resume the run in --out, with the flags that it was started with.
+    Only the flags of the workers may differ."""
     workers: Workers = field(default_factory=Workers)
-    """Workers that play the games of agents whose games are split over them, such as the planner.
+    """Processes that play the training games of an agent that splits them, such as the planner.
     They do not affect what is learned."""
 
 

@@ -1,13 +1,13 @@
 """Check a comparison: replay its games and compare the results.
 
-    four-seasons compare --agents heuristic --record --out runs/c    # the sender
-    four-seasons verify runs/c                                       # the reader
+    four-seasons compare --agents heuristic --record --out runs/final    # the sender
+    four-seasons verify runs/final                                       # the reader
 
-Every game is replayed on the engine. Each deal of the manifest must occur once, each move must be
-legal, and each game must end with its last move. Won, cards up and moves must agree with
-results.csv, and the tables of the folder with what results.csv gives. Differences are printed; if
-there are any, the exit status is 1.
-The documentation's page on the protocol lists what a replay cannot prove.
+The command replays every game from its deal number. Each deal of `compare.json` must occur once,
+each move must be legal, and each game must end with its last move. The columns won, cards_up and
+moves of `results.csv` must agree with the games, and the tables of the folder with `results.csv`.
+The command prints the differences, and its exit status is 1 if there are any. The page "Benchmark
+protocol" lists what a replay cannot prove.
 """
 
 import sys

@@ -31,9 +31,9 @@ class Workers:
     """Where tasks run, and how many at once."""
 
     backend: Literal["loky", "dask", "ray"] = "loky"
-    """Backend of parallel tasks: loky (processes on this machine), dask or ray."""
+    """What runs the tasks: loky (processes on this machine), dask or ray."""
     n_jobs: int = -1
-    """Number of tasks at once; -1: one per core, or all cores of the cluster."""
+    """Number of tasks at once. -1 stands for one per core, of this machine or of the cluster."""
     cluster: str | None = None
     """Address of a running Dask scheduler or Ray head.
     Without this flag, dask and ray start workers on this machine."""

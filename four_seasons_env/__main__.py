@@ -60,18 +60,28 @@ class Command(NamedTuple):
 
 GROUPS = {
     "play": {
-        "play": Command("play.command", "play in the browser", "play"),
-        "rules": Command("commands:show_rules", "list the rule sets"),
+        "play": Command("play.command", "play in the browser, with hints", "play"),
+        "rules": Command("commands:show_rules", "list the rule sets, or the fields of one"),
         "solve": Command("commands:solve_deal", "solve one deal with all cards known"),
-        "review": Command("experiments.review", "find where a game was lost", "experiments"),
+        "review": Command(
+            "experiments.review", "write a page that shows where a game was lost", "experiments"
+        ),
     },
     "train": {
-        "train": Command("experiments.train", "train one agent", "experiments,train"),
+        "train": Command(
+            "experiments.train", "train an agent, or resume a training run", "experiments,train"
+        ),
     },
     "compare": {
         "compare": Command("experiments.compare", "play agents on the same deals", "experiments"),
-        "report": Command("experiments.report", "write a page on results", "experiments"),
-        "verify": Command("experiments.verify", "replay recorded games", "experiments"),
+        "report": Command(
+            "experiments.report",
+            "write a page of tables, figures and learning curves",
+            "experiments",
+        ),
+        "verify": Command(
+            "experiments.verify", "replay the recorded games of a comparison", "experiments"
+        ),
     },
 }
 

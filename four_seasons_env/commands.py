@@ -26,7 +26,9 @@ def show_rules(arguments: Sequence[str] | None = None) -> None:
         ValueError: for an unknown rule set, with the nearest one.
     """
     parser = argparse.ArgumentParser("four-seasons rules", description=_first_line(show_rules))
-    parser.add_argument("rules", nargs="?", help="a rule set, to show its fields")
+    parser.add_argument(
+        "rules", nargs="?", help="show the fields of this rule set, instead of the list"
+    )
     only = parser.parse_args(arguments).rules
     if only is not None:
         _show(get_rules(only))
@@ -88,12 +90,17 @@ def solve_deal(arguments: Sequence[str] | None = None) -> None:
 def _solve_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser("four-seasons solve", description=_first_line(solve_deal))
     parser.add_argument(
-        "--rules", default="four-seasons", help="such as 'czarina(piles=4)' (default: %(default)s)"
+        "--rules",
+        default="four-seasons",
+        help="rule set, such as 'czarina(piles=4)' (default: %(default)s)",
     )
     parser.add_argument("--deal", type=int, help="number of the deal (default: 0)")
-    parser.add_argument("--deck", help="the cards, first dealt first, instead of --deal")
+    parser.add_argument("--deck", help="your own cards, first dealt first, instead of --deal")
     parser.add_argument(
-        "--seconds", type=float, default=60.0, help="time limit (default: %(default)s)"
+        "--seconds",
+        type=float,
+        default=60.0,
+        help="limit of time in seconds (default: %(default)s)",
     )
     return parser
 

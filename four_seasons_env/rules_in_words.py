@@ -10,7 +10,7 @@ from four_seasons_env.rules import Rules
 _NAMES = {"A": "ace", "T": "10", "J": "jack", "Q": "queen", "K": "king"}
 
 _GOAL = (
-    "All {cards} cards are to go up on the foundations. The stock is dealt to the waste card by "
+    "Move all {cards} cards to the foundations to win. The stock is dealt to the waste card by "
     "card. The top cards of piles and waste are available."
 )
 _SENTENCES: dict[str, dict[Any, str]] = {

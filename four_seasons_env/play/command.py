@@ -35,27 +35,37 @@ _REFUSED_PORTS = frozenset([
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser("four-seasons play", description=__doc__)
     parser.add_argument(
-        "--rules", default="four-seasons", help="such as 'czarina(piles=4)' (default: %(default)s)"
+        "--rules",
+        default="four-seasons",
+        help="rule set, such as 'czarina(piles=4)' (default: %(default)s)",
     )
     parser.add_argument("--deal", type=int, help="number of the deal (default: any)")
-    parser.add_argument("--deck", help="the cards, first dealt first, such as '6D 10H Q♠ ...'")
-    parser.add_argument("--agent", default="", help="agent for hints, such as my_module:MyAgent")
+    parser.add_argument("--deck", help="your own cards, first dealt first, such as '6D 10H Q♠ ...'")
     parser.add_argument(
-        "--host", default="127.0.0.1", help="address to listen on (default: %(default)s)"
+        "--agent", default="", help="agent that also gives hints, such as my_module:MyAgent"
+    )
+    parser.add_argument(
+        "--host",
+        default="127.0.0.1",
+        help="address to listen on; 0.0.0.0 lets others open the page (default: %(default)s)",
     )
     parser.add_argument(
         "--allow-host",
         metavar="NAME",
         nargs="+",
         default=[],
-        help="names in the browser's address, as behind a forwarded port",
+        help="other names for the page in a browser's address, as behind a forwarded port",
     )
     parser.add_argument(
         "--port", type=int, default=8752, help="port, or 0 for any free one (default: %(default)s)"
     )
     parser.add_argument("--no-browser", action="store_true", help="do not open a browser")
-    parser.add_argument("--record", type=expanded, help="JSON lines file to add finished games to")
-    parser.add_argument("--player", default="", help="name of the player in the records")
+    parser.add_argument(
+        "--record",
+        type=expanded,
+        help="file to which finished games are added, a line of JSON each",
+    )
+    parser.add_argument("--player", default="", help="name of the player, for --record")
     return parser
 
 

@@ -784,7 +784,7 @@ def test_the_page_advises(page):
     page.check("#show-chance", timeout=LOAD)
     page.click("#hint", timeout=LOAD)
     page.wait_for_selector("#values:not([hidden])", timeout=LOAD)
-    expect(page, "planner plays: ")
+    expect(page, "planner suggests: ")
     page.click("#unseen summary")  # draws the table again
     page.locator("#unseen-cards li").first.wait_for()
     assert page.locator("#board .hinted").count() == 2
@@ -835,7 +835,7 @@ def test_new_games_and_the_way_back(page):
 
 def test_a_browser_counts_its_deals(page):
     def expect_count(text: str) -> None:
-        page.get_by_text(f"Deals won on this browser: {text}", exact=True).wait_for()
+        page.get_by_text(f"Deals won in this browser: {text}", exact=True).wait_for()
 
     moves = winning_moves()
     open_deal(page, 18)

@@ -200,14 +200,14 @@ async function why(from, to, more = "") {
   }
 }
 
-/** Count the deals that the player has played and won on this browser; an agent's moves count nothing. */
+/** Count the deals that the player has played and won in this browser; an agent's moves count nothing. */
 function tally() {
   const games = { ...recallJson("localStorage", GAMES) };
   if (view?.moves.length) games[addressOf(view)] = games[addressOf(view)] === true || view.won;
   keep("localStorage", GAMES, JSON.stringify(games));
   const played = Object.keys(games).filter((each) => each.startsWith("?")); // damaged values have others
   const won = played.filter((each) => games[each] === true);
-  $("tally").textContent = `Deals won on this browser: ${won.length} of ${played.length}`;
+  $("tally").textContent = `Deals won in this browser: ${won.length} of ${played.length}`;
 }
 
 /** Ask for a game from the opening, or after moves. */

@@ -9,7 +9,7 @@ const percent = (chance) => `${(100 * chance).toFixed(chance < 0.1 ? 1 : 0)}%`;
 const VERDICTS = {
   won: "Yes: this deal can still be won.",
   lost: "No: this deal can no longer be won.",
-  unknown: "Unknown: the solver found neither a win nor a proof in time.",
+  unknown: "Unknown: the solver found neither a win nor a proof of a loss in time.",
 };
 
 const NO_AGENTS = "No agent is installed for these rules: pip install 'four-seasons-env[agents]'.";
@@ -142,7 +142,7 @@ export class Panel {
       return null;
     }
     this.board.hint(answer.from, answer.to);
-    this.game.say(`${answer.agent} plays: ${answer.words}.`);
+    this.game.say(`${answer.agent} ${this.watching ? "plays" : "suggests"}: ${answer.words}.`);
     const rows = answer.alternatives.map(({ move, words, value }) => {
       const row = document.createElement("tr");
       if (move === answer.move) row.setAttribute("aria-current", "true");
