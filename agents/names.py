@@ -190,6 +190,10 @@ def make_agent(name: str, rules: str | Rules = "four-seasons", **options: Any) -
         ImportError: naming the extra that installs what the agent needs.
         TypeError: for an agent of another package that is described by wrong types.
         RuntimeError: for an error in making an agent of another package, which is its cause.
+
+    See Also:
+        `Agent`: the base class, for agents of your own.
+        `policy`: makes an agent of a function from observations to actions.
     """
     name, rules = Name(name), get_rules(rules)
     place = name.registered

@@ -91,6 +91,11 @@ def policy(
             positive.
         TypeError: for anything but a function of three arguments, and `deterministic` with both
             plays; and for `plays` that is no tuple.
+
+    See Also:
+        `Agent`: for an agent that reads positions instead of observations.
+        `SearchAgent`: for an agent that plans.
+        `four_seasons_env.evaluate`: a quick check of a policy without a comparison.
     """
     check_choice("env", env, tuple(_SETTINGS))
     settings = inspect.signature(_SETTINGS[env]).parameters

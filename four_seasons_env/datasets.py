@@ -164,6 +164,9 @@ def load(
             that is damaged or was changed; if there is no game; or if the mask leaves out a move
             that was played, naming the game, the move and the reason.
         FileNotFoundError: if there is no such set, file or folder.
+
+    See Also:
+        `four_seasons_env.records.read_records`: the games themselves, move by move.
     """
     check_choice("mask", mask, MASKS)
     check_choice("unfinished", unfinished, UNFINISHED)

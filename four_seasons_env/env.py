@@ -344,6 +344,11 @@ class FourSeasonsEnv(GameEnv):
         >>> observation, reward, terminated, truncated, info = env.step(0)  # deal
         >>> env.game.waste
         ['2S']
+
+    See Also:
+        `FourSeasonsVectorEnv`: many of these games in one compiled call.
+        `FourSeasonsNextDealEnv`: an action is the position in which the next card is turned.
+        `Game`: the position alone, to read and to search.
     """
 
     @names_nearest

@@ -59,6 +59,9 @@ def evaluate(
     Raises:
         TypeError: for other environments, and actions that are not integers.
         ValueError: for actions that are not n numbers in range, or a negative deal.
+
+    See Also:
+        `four_seasons_env.agents.policy`: makes an agent of a policy, for `four-seasons compare`.
     """
     inner = getattr(envs, "unwrapped", envs)
     if not isinstance(inner, GameVectorEnv):

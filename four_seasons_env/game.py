@@ -100,6 +100,11 @@ class Game:
 
     Raises:
         ValueError: for unknown rules, a bad deal number or an invalid deck.
+
+    See Also:
+        `Games`: many positions at once.
+        `four_seasons_env.records.Record`: a game as a line of text.
+        `four_seasons_env.solver.solve`: whether a position can be won.
     """
 
     def __init__(
@@ -358,6 +363,10 @@ class Game:
 
         Raises:
             IllegalMove, ValueError: see `play`.
+
+        See Also:
+            `play`: plays the move in this game itself.
+            `outcomes`: every card that may come, for a player who does not know the next one.
         """
         game = self.copy()
         game.play(move)
@@ -382,6 +391,9 @@ class Game:
 
         Raises:
             IllegalMove, ValueError: see `play`.
+
+        See Also:
+            `Games.of`: the positions of all outcomes as a batch, for a network or for playouts.
         """
         chosen = find_move(self.rules, move)
         after = self.after(chosen)

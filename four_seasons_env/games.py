@@ -49,6 +49,10 @@ class Games:
 
     Raises:
         ValueError: for unknown rules, a count that is not positive, or a bad deal number.
+
+    See Also:
+        `Game`: one position, with its cards as text.
+        `FourSeasonsVectorEnv`: a batch with rewards, for training.
     """
 
     def __init__(self, rules: str | Rules = "four-seasons", deals: ArrayLike = 1) -> None:

@@ -82,6 +82,10 @@ class Record:
         ('open', ['5H'])
         >>> parse_record(record.to_json()) == record
         True
+
+    See Also:
+        `four_seasons_env.datasets.load`: recorded games as arrays of transitions.
+        `append_record`: adds a game to a file.
     """
 
     rules: str

@@ -329,6 +329,11 @@ class FourSeasonsVectorEnv(GameVectorEnv):
         >>> observations, rewards, terminated, truncated, infos = envs.step(actions)
         >>> observations.shape, rewards.shape, infos["action_mask"].shape
         ((1024, 179), (1024,), (1024, 32))
+
+    See Also:
+        `FourSeasonsEnv`: one game, with the contract of observations and rewards.
+        `four_seasons_env.adapters.sb3.FourSeasonsVecEnv`: the same batch for Stable-Baselines3.
+        `evaluate`: how well a policy plays, one game for each deal.
     """
 
     @names_nearest

@@ -32,6 +32,10 @@ class SearchAgent(PlanningAgent):
 
     Args:
         rules: the rule set to play.
+
+    See Also:
+        `four_seasons_env.Game.stops`: what `choose` chooses from.
+        `four_seasons_env.Games`: many imagined worlds at once, with playouts.
     """
 
     kind = "search"

@@ -170,7 +170,7 @@ def measure_costs(games: int, minutes: float) -> Iterator[tuple[Any, ...]]:
     for env in envs:
         with tempfile.TemporaryDirectory() as cache:
             busy = run_code(STEP.format(env), cache)[1]
-        yield f"the same with nothing compiled, {env}", busy, "CPU seconds"
+        yield f"compile, then import, make, reset and step: {env}", busy, "CPU seconds"
     yield f"a process with {games:,} games", run_code(MANY.format(games))[2], "GiB"
     # One validation of two deals: almost all of the time is learning.
     for agent, unit in UNITS.items():
@@ -180,7 +180,7 @@ def measure_costs(games: int, minutes: float) -> Iterator[tuple[Any, ...]]:
             command = [sys.executable, "-m", "four_seasons_env", "train", *flags]
             subprocess.run(command, stdout=subprocess.DEVNULL, check=True)
             done = read_json(Path(folder) / DONE, Done)
-        yield f"learning: {agent}", done.steps / done.core_seconds, unit
+        yield f"training speed of {agent}", done.steps / done.core_seconds, unit
 
 
 def run_code(code: str, cache: str | None = None) -> tuple[float, float, float]:

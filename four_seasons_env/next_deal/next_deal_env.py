@@ -130,6 +130,11 @@ class FourSeasonsNextDealEnv(GameEnv):
         [[T3>T0, T4>T1, deal], [T3>T0, deal], [T4>T1, deal], [deal]]
         >>> env.step(0)[-1]["moves"]  # the numbers of these moves
         (24, 29, 0)
+
+    See Also:
+        `FourSeasonsEnv`: an action is a move.
+        `Game.stops`: all positions in which the next card can be turned.
+        `four_seasons_env.agents.CandidatePolicy`: a network of Stable-Baselines3 for candidates.
     """
 
     _batch: NextDealBatch

@@ -142,6 +142,10 @@ def solve(
     Raises:
         ValueError: for a limit that is not positive.
         TypeError: if `game` is not a `Game`, or a limit is not a number.
+
+    See Also:
+        `fair_value`: the chance to win of the best player who does not see the hidden cards.
+        `solve_all`: many positions, on all processors.
     """
     # 1. Arguments, and code that is compiled before the clock starts.
     check_game(game)

@@ -221,6 +221,10 @@ def fair_value(
             the rules have `one_per_suit`: their orders are counted in 62 bits.
         TypeError: if `game` is not a `Game`, or a limit is not a number.
         IllegalMove: if the rules do not allow the move.
+
+    See Also:
+        `solve`: whether a player who sees every card can win.
+        `four_seasons_env.small_games`: games whose best fair play is known from the opening.
     """
     # 1. Arguments, and code that is compiled before the clock starts.
     check_game(game)
