@@ -103,6 +103,11 @@ def test_a_page_that_shows_another_output_is_named() -> None:
     assert outputs.shapes(page.replace("9 games", "9 deals")) != outputs.shapes(page)
 
 
+def test_tutorial_ends_with_the_stored_agent() -> None:
+    agent = (DOCS / "tutorials" / "search" / "flat_monte_carlo.py").read_text()
+    assert f'```python title="flat_monte_carlo.py"\n{agent}```' in PAGES["docs/tutorials/search.md"]
+
+
 @pytest.mark.slow
 def test_agents_of_pages_play(tmp_path: Path) -> None:
     """Each is a module, in the folder of the model that the README trains."""

@@ -85,13 +85,15 @@ def draw_plots(out: Path) -> None:
 
 
 def draw_positions(out: Path) -> None:
-    """Draw two positions, and the opening of each rule set, into a folder."""
+    """Draw two positions, the first stops of a deal, and each rule set's opening, into a folder."""
     positions = play_game("planner", "four-seasons", DEAL).positions()
     middle = len(positions) // 2
     drawn = {
         "position": draw_svg(positions[middle], before=positions[middle - 1]),
         "simplicity": draw_svg(Game("simplicity", deal=DEAL), legal=True),
     }
+    for number, stop in enumerate(Game(deal=DEAL).stops()[:3], start=1):
+        drawn[f"stop-{number}"] = draw_svg(stop.game)
     for name, rules in RULES.items():
         drawn[f"rules/{file_name(name)}"] = draw_svg(Game(rules, deal=DEAL))
     for name, svg in drawn.items():

@@ -137,7 +137,8 @@ def test_figures_draws_plots_and_openings(tmp_path: Path) -> None:
     run("figures", "--out", str(tmp_path))
     drawn = {path.name for path in tmp_path.glob("results/*.png")}
     assert drawn == {path.name for path in (ROOT / "docs" / "results").glob("*.png")}
-    for path in (ROOT / "docs").glob("pictures/rules/*.svg"):
+    pictures = ROOT / "docs" / "pictures"
+    for path in [*pictures.glob("rules/*.svg"), *pictures.glob("stop-*.svg")]:
         assert (tmp_path / path.relative_to(ROOT / "docs")).read_text() == path.read_text()
 
 
