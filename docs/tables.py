@@ -513,13 +513,12 @@ def odds() -> str:
 
 @part
 def gallery() -> str:
-    """The openings of all rule sets, three in a row."""
-    cells = [
-        f"[{name}](#{name.replace('/', '')})<br>![{name}](../pictures/rules/{file_name(name)}.svg)"
-        for name in RULES
-    ]
-    cells += [""] * (-len(cells) % 3)
-    return as_markdown(pd.DataFrame(np.reshape(cells, (-1, 3)), columns=[""] * 3))
+    """The openings of all rule sets, three in a row, and their names above them."""
+    blank = [""] * (-len(RULES) % 3)
+    names = [f"[{name}](#{name.replace('/', '')})" for name in RULES] + blank
+    pictures = [f"![{name}](../pictures/rules/{file_name(name)}.svg)" for name in RULES] + blank
+    rows = np.stack([np.reshape(names, (-1, 3)), np.reshape(pictures, (-1, 3))], axis=1)
+    return as_markdown(pd.DataFrame(rows.reshape(-1, 3), columns=[""] * 3))
 
 
 @part
