@@ -307,9 +307,10 @@ class FourSeasonsEnv(GameEnv):
     costs 0.01 (`rewards.ILLEGAL_PENALTY`) and earns nothing else.
 
     ## Episode End
-    Terminated when won, or lost: only moves that rename spaces are left or, with
-    `mask="no_repeats"`, only moves that it leaves out. Each position that could still be reached
-    could be reached before, so such a game has been lost by choice, and `cards_up` is final.
+    Terminated when the game is won or lost. It is lost when all moves that are left only rename
+    spaces (they move a pile's single card to an empty pile). With `mask="no_repeats"` it is also
+    lost when each move leads back to an earlier position: the player could have chosen another way
+    there, and gave it up. `cards_up` is final in both cases.
     Truncated after `max_moves` actions, because cards can be moved back and forth without end
     between equal piles.
 
@@ -389,7 +390,7 @@ class FourSeasonsEnv(GameEnv):
             deals: numbers of deals to draw from for each episode, by the seed: a range, a list or a
                 one-dimensional array-like, such as a pandas Series; None for all training deals.
                 Repeat a number to draw it more often; `set_deals` replaces them between episodes.
-                Test deals are refused unless `allow_test_deals=True`.
+                You cannot pass test deals without `allow_test_deals=True`.
             starts: positions of your own, a list of `Game`s or a `Games`; None for deals. Each
                 episode begins in one of them, drawn by the seed, with its unseen cards in a new
                 order, and `info["deal"]` is -1. `set_starts` replaces them between episodes, mixes

@@ -242,7 +242,10 @@ class Game:
 
     @property
     def is_over(self) -> bool:
-        """Whether it is won, or only moves that rename spaces are left."""
+        """Whether it is won, or lost: the moves that are left only rename spaces.
+
+        Such a move takes a pile's single card to an empty pile.
+        """
         return not legal_masks(self._record, self.rules)[1][0]
 
     # --- playing
@@ -330,7 +333,7 @@ class Game:
 
     @property
     def unseen(self) -> set[str]:
-        """The cards that the player has not seen: those of the stock, before a redeal.
+        """The cards that the player has not seen: the cards of the stock, before a redeal.
 
         Examples:
             >>> len(Game(deal=17).unseen)
@@ -339,7 +342,7 @@ class Game:
         return set() if kernel.stock_is_known(self.record[0], self._rule[0]) else set(self.stock)
 
     def key(self) -> int:
-        """A number for tables of positions, such as those of a search.
+        """A number for tables of positions, such as a search keeps.
 
         It is equal for positions with the same public information, whatever the deal's number, the
         order of the unseen cards and the moves before. The order of the piles counts, because a

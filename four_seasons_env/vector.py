@@ -159,7 +159,7 @@ class GameVectorEnv(LimitInSpec, gym.vector.VectorEnv[Any, NDArray[np.int64], An
         seed: int | Sequence[int | None] | NDArray[np.integer[Any]] | None = None,
         options: dict[str, Any] | None = None,
     ) -> tuple[Any, dict[str, Any]]:
-        """Start an episode in every game, or in those of a reset mask.
+        """Start an episode in every game, or in the games that a reset mask marks.
 
         Args:
             seed: game i takes the seed ``seed + i``, or ``seed[i]`` of a sequence; None continues
@@ -314,9 +314,9 @@ class FourSeasonsVectorEnv(GameVectorEnv):
 
     Game ``i`` of ``reset(seed=s)`` plays the same deals and gives the same results as the single
     environment after ``reset(seed=s + i)``. By default the next deal follows in the step in which
-    an episode ends: observation, mask and info are those of the new episode. `infos["final_obs"]`
-    and `infos["final_info"]` are those of the old one, in the rows where `infos["_final_obs"]` is
-    True. `infos["final_info"]["episode"]` holds its return `r` and its length `l`; `is_success` is
+    an episode ends. Observation, mask and info of that step belong to the new episode;
+    `infos["final_obs"]` and `infos["final_info"]` belong to the old one, in the rows where
+    `infos["_final_obs"]` is True. `infos["final_info"]["episode"]` holds its return `r` and its length `l`; `is_success` is
     the same as `won`. The keys `final_*` exist only in a step in which an episode has ended.
 
     `autoreset_mode` and `metadata["autoreset_mode"]` hold the mode. The masks `_key` in infos are
