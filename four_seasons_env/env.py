@@ -309,8 +309,8 @@ class FourSeasonsEnv(GameEnv):
     ## Episode End
     Terminated when the game is won or lost. It is lost when all moves that are left only rename
     spaces (they move a pile's single card to an empty pile). With `mask="no_repeats"` it is also
-    lost when each move leads back to an earlier position: the player could have chosen another way
-    there, and gave it up. `cards_up` is final in both cases.
+    lost when every move leads back to a position that the player has already left, so that nothing
+    new can be reached. `cards_up` is final in both cases.
     Truncated after `max_moves` actions, because cards can be moved back and forth without end
     between equal piles.
 

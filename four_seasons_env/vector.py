@@ -316,8 +316,9 @@ class FourSeasonsVectorEnv(GameVectorEnv):
     environment after ``reset(seed=s + i)``. By default the next deal follows in the step in which
     an episode ends. Observation, mask and info of that step belong to the new episode;
     `infos["final_obs"]` and `infos["final_info"]` belong to the old one, in the rows where
-    `infos["_final_obs"]` is True. `infos["final_info"]["episode"]` holds its return `r` and its length `l`; `is_success` is
-    the same as `won`. The keys `final_*` exist only in a step in which an episode has ended.
+    `infos["_final_obs"]` is True. `infos["final_info"]["episode"]` holds its return `r` and its
+    length `l`; `is_success` is the same as `won`. The keys `final_*` exist only in a step in which
+    an episode has ended.
 
     `autoreset_mode` and `metadata["autoreset_mode"]` hold the mode. The masks `_key` in infos are
     read-only, because all of them are the same array.
