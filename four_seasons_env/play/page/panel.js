@@ -126,7 +126,7 @@ export class Panel {
   }
 
   /** An agent's move and the value of each alternative; returns the answer. */
-  async hint() {
+  async hint(verb = "suggests") {
     const [agent, { position }] = [$("agent").value, this];
     if (!this.watching) this.game.say("Thinking …");
     const slow = setTimeout(() => {
@@ -142,7 +142,7 @@ export class Panel {
       return null;
     }
     this.board.hint(answer.from, answer.to);
-    this.game.say(`${answer.agent} ${this.watching ? "plays" : "suggests"}: ${answer.words}.`);
+    this.game.say(`${answer.agent} ${verb}: ${answer.words}.`);
     const rows = answer.alternatives.map(({ move, words, value }) => {
       const row = document.createElement("tr");
       if (move === answer.move) row.setAttribute("aria-current", "true");
@@ -157,7 +157,7 @@ export class Panel {
 
   /** Let the agent play a move. */
   async step() {
-    const answer = await this.hint();
+    const answer = await this.hint("plays");
     if (answer) await this.game.follow(answer);
   }
 
@@ -170,7 +170,7 @@ export class Panel {
     $("watch").setAttribute("aria-pressed", on);
     $("watch").textContent = on ? "Stop" : "Watch it play";
     while (loop && this.watching === loop) {
-      const answer = await this.hint();
+      const answer = await this.hint("plays");
       if (answer) await new Promise((done) => setTimeout(done, 1500 * (1 - $("speed").value / 100) ** 1.5));
       if (this.watching !== loop) return;
       if (!answer) return this.watch(false);
