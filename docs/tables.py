@@ -483,6 +483,15 @@ def weights() -> str:
 
 
 @part
+def lineage() -> str:
+    """The trainings behind the bundled planner; their cards are in the history."""
+    columns = ("weights: {short}", "started from: {started_from}", "games: {games:,}")
+    columns += ("minutes: {minutes:.0f}", "validation deals won %: {validation:.1%}", "commit")
+    rows = stored("lineage")
+    return table(rows.assign(short=rows["sha256"].str[:8]), *columns)
+
+
+@part
 def seeds() -> str:
     """Five training seeds of an own network."""
     columns = ("agent", "seeds", "won % [95%]", "cards up [95%]")
