@@ -119,16 +119,18 @@ def most_deals(*names: str) -> pd.DataFrame:
 
 LADDER = {
     CEILING: "a player who sees every card",
-    "planner@lookahead=3,worlds=32,candidates=8": "the best agent so far: the planner, slower",
+    "planner@lookahead=3,worlds=32,candidates=8": "the best agent so far: the planner with a "
+    "longer search",
     "planner": "a search, guided by a network that was trained on its own games",
     "next_deal_ppo": "a network that chooses positions, trained by `train --agent next_deal_ppo` "
-    "for seven minutes of one core; the best validation was after {minutes:.0f}",
+    "for seven minutes of one core; its weights are those after {minutes:.0f} minutes",
     "maskable_ppo": "a network that chooses moves, trained for 100 minutes of one core by "
-    "[this command](docs/how-to/train.md#the-bundled-maskable_ppo); the best validation was after "
-    "{minutes:.0f}",
+    "[this command](docs/how-to/train.md#the-bundled-maskable_ppo); its weights are those after "
+    "{minutes:.0f} minutes",
     "maskable_ppo-10": "a network that chooses moves, trained for 10 minutes of one core by `train "
     "--agent maskable_ppo`",
-    "heuristic": "a rule of thumb: 30 weights on what players look at, tuned on training deals",
+    "heuristic": "a rule of thumb with 30 weights for what players look at, tuned on training "
+    "deals",
     "random": "any legal move",
 }
 """The players of README, and what each is."""
@@ -183,16 +185,18 @@ def gap() -> str:
     """Why the game is hard."""
     return """**The challenge.** A player who sees every card could win at least {ceiling:.0%} of \
 the 10,000 test deals. The textbook (Morehead and Mott-Smith) says one game in 10, a tuned rule of \
-thumb wins {heuristic:.0%}, and the best agent so far wins {best:.0%}. How much of the last gap \
-better play can close is an [open question](docs/explanation/answer.md).
+thumb wins {heuristic:.0%}, and the best agent so far wins {best:.0%}. Nobody knows how \
+much better one can play without seeing every card: this is an \
+[open question](docs/explanation/answer.md).
 """.format_map(facts())
 
 
 @part
 def offers() -> str:
     """What the project offers."""
-    return """- **Fast.** One core plays {single:,.0f} moves a second in a single environment, and \
-{batch:.1f} million in a batch of 1,024 games.
+    return """- **Fast.** One core plays {single:,.0f} \
+[moves a second](docs/reference/benchmark.md#speed) in a single environment, and {batch:.1f} \
+million in a batch of 1,024 games.
 - **Two levels of action, both with masks.** Choose each move, or choose the position in which you \
 turn the next card.
 - **Baselines with weights**, from rules of thumb to MaskablePPO and a planner trained on its own \
@@ -219,10 +223,10 @@ stock but the last; one core makes {choices:,.0f} of them a second in a batch of
 @part
 def quote() -> str:
     """The answer to how often the game can be won."""
-    return """> The textbook says one game in 10. A fixed list of moves wins {greedy:.0%} of \
-games. A tuned rule of thumb wins {heuristic:.0%}. The best agent so far, which sees only \
-public information, wins {best:.0%}. A player who sees every card could win at least {ceiling:.0%} \
-of the 10,000 test deals.
+    return """> The textbook (Morehead and Mott-Smith) says one game in 10. A fixed list of moves \
+wins {greedy:.0%} of games. A tuned rule of thumb wins {heuristic:.0%}. The best agent so \
+far, which sees only public information, wins {best:.0%}. A player who sees every card could win \
+at least {ceiling:.0%} of the 10,000 test deals.
 """.format_map(facts())
 
 
