@@ -154,15 +154,19 @@ def plot_speed_strength(
             axes.vlines(times, variants["win_low"], variants["win_high"], color=colour, lw=1)
             axes.plot(times, variants["win_rate"], "o", color=colour, ms=5)
             place = variants.sort_values("win_rate")[["time", "win_rate"]].iloc[-1]
-            write(axes, in_lines(str(name)), place, (-5, 5), ha="right", color=colour)
+            # Names stay off the line: below points that lie below it, if there is room.
+            is_below = place.name not in best.index and place["win_rate"] > 0.1
+            side: dict[str, Any] = {"ha": "right", "va": "top" if is_below else "baseline"}
+            offset = (-5, -5) if is_below else (-5, 5)
+            write(axes, in_lines(str(name)), place, offset, color=colour, **side)
         # 4. Axes.
         axes.set_xscale("log")
         is_wide = rows["time"].max() > 100 * rows["time"].min()
         axes.xaxis.set_major_locator(ticker.LogLocator(subs=(1,) if is_wide else (1, 3)))
-        axes.xaxis.set_major_formatter("{x:g}")
+        axes.xaxis.set_major_formatter(lambda x, _: f"{x:.6f}".rstrip("0").rstrip("."))
         axes.minorticks_off()
         axes.set_xlim(left=rows["time"].min() / 6)
-        axes.set_xlabel("CPU milliseconds per move (many games in lockstep)")
+        axes.set_xlabel("CPU milliseconds per move (many games at once)")
         axes.set_ylabel("games won")
         axes.set_ylim(bottom=0)
         axes.yaxis.set_major_formatter(percent)
