@@ -18,7 +18,7 @@ _VERDICTS = {
 
 
 def show_rules(arguments: Sequence[str] | None = None) -> None:
-    """List the rule sets, or show the fields of one: `four-seasons rules czarina`.
+    """List the rule sets, or show the rules and fields of one: `four-seasons rules czarina`.
 
     Each is printed with its environment id and its source.
 
@@ -27,7 +27,7 @@ def show_rules(arguments: Sequence[str] | None = None) -> None:
     """
     parser = argparse.ArgumentParser("four-seasons rules", description=_first_line(show_rules))
     parser.add_argument(
-        "rules", nargs="?", help="show the fields of this rule set, instead of the list"
+        "rules", nargs="?", help="show the rules and fields of this rule set, instead of the list"
     )
     only = parser.parse_args(arguments).rules
     if only is not None:
@@ -45,8 +45,11 @@ def _describe(rules: Rules) -> None:
 
 
 def _show(rules: Rules) -> None:
-    """Print a rule set with each field and the values that it could have."""
+    """Print a rule set in words, and each field with the values that it could have."""
+    from four_seasons_env.rules_in_words import rules_in_words
+
     _describe(rules)
+    print(textwrap.fill(rules_in_words(rules), 79, initial_indent="    ", subsequent_indent="    "))
     values = {name: " ".join(known) for name, known in CHOICES.items()}
     values |= {name: f"{low}-{high}" for name, (low, high) in RANGES.items()}
     for field in dataclasses.fields(rules):

@@ -19,8 +19,9 @@ _SENTENCES: dict[str, dict[Any, str]] = {
         "in suit, ace after {last}.",
         "first": "All foundations start with the rank of the first card dealt, and go up in suit, "
         "ace after {last}.",
-        "one_per_suit": "Each foundation starts with the card of its suit that the deck would deal "
-        "last, taken out before the opening, and goes up in suit, ace after {last}.",
+        "one_per_suit": "Before the opening, the card of each suit that would be dealt last is "
+        "taken out of the deck, and starts its foundation. Foundations go up in suit, ace after "
+        "{last}.",
         "aces": "The foundations start empty, and go up in suit from their aces.",
     },
     "piles": {5: "Five piles form a cross."},
@@ -42,13 +43,13 @@ _SENTENCES: dict[str, dict[Any, str]] = {
         "never": "No card may be put on an ace.",
     },
     "runs": {
-        True: "A packed run, or the part of it that fits, moves as one onto another card, but not "
-        "to an empty pile."
+        True: "Cards packed on each other, or as many of them as fit, move as one onto another "
+        "card, but not to an empty pile."
     },
     "spaces": {
         "optional": "An empty pile takes {filler}.",
-        "before_dealing": "An empty pile takes {filler}. No card can be dealt while there are an "
-        "empty pile and a card in the waste.",
+        "before_dealing": "An empty pile takes {filler}. No card can be dealt while a pile is "
+        "empty and the waste holds a card.",
         "auto_stock": "An empty pile is filled from the stock at once; when the stock is empty, it "
         "takes {filler}.",
         "auto_waste": "An empty pile is filled from the waste at once, and an empty waste from the "

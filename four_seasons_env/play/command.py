@@ -42,7 +42,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--deal", type=int, help="number of the deal (default: any)")
     parser.add_argument("--deck", help="your own cards, first dealt first, such as '6D 10H Q♠ ...'")
     parser.add_argument(
-        "--agent", default="", help="agent that also gives hints, such as my_module:MyAgent"
+        "--agent", default="", help="another agent to give hints, such as my_module:MyAgent"
     )
     parser.add_argument(
         "--host",

@@ -15,7 +15,7 @@ const VERDICTS = {
 const NO_AGENTS = "No agent is installed for these rules: pip install 'four-seasons-env[agents]'.";
 const SLOW = "Thinking … The first time can take longer, because code is compiled.";
 const ABOUT = "Hint shows the agent's move";
-const WITH_CHANCES = `${ABOUT}, and the planner's chance of winning after each move to a new position.`;
+const WITH_CHANCES = `${ABOUT}, and the planner's chance of winning after each move that leads to a new position.`;
 
 /** Let a button act, or say why it does not act. A disabled one would lose the focus. */
 export function allow(id, reason) {
