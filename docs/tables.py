@@ -184,9 +184,9 @@ def facts() -> dict[str, Any]:
 def gap() -> str:
     """Why the game is hard."""
     return """**The challenge.** A player who sees every card could win at least {ceiling:.0%} of \
-the 10,000 test deals. The textbook (Morehead and Mott-Smith) says one game in 10, a tuned rule of \
-thumb wins {heuristic:.0%}, and the best agent so far wins {best:.0%}. Nobody knows how \
-much better one can play without seeing every card: this is an \
+the 10,000 test deals. A textbook of patience games (Morehead and Mott-Smith) says one game in 10, \
+a tuned rule of thumb wins {heuristic:.0%}, and the best agent so far wins {best:.0%}. Nobody \
+knows how much better one can play without seeing every card: this is an \
 [open question](docs/explanation/answer.md).
 """.format_map(facts())
 
@@ -223,10 +223,10 @@ stock but the last; one core makes {choices:,.0f} of them a second in a batch of
 @part
 def quote() -> str:
     """The answer to how often the game can be won."""
-    return """> The textbook (Morehead and Mott-Smith) says one game in 10. A fixed list of moves \
-wins {greedy:.0%} of games. A tuned rule of thumb wins {heuristic:.0%}. The best agent so \
-far, which sees only public information, wins {best:.0%}. A player who sees every card could win \
-at least {ceiling:.0%} of the 10,000 test deals.
+    return """> A textbook of patience games (Morehead and Mott-Smith) says one game in 10. A \
+fixed list of moves wins {greedy:.0%} of games. A tuned rule of thumb wins {heuristic:.0%}. The \
+best agent so far, which sees only public information, wins {best:.0%}. A player who sees every \
+card could win at least {ceiling:.0%} of the 10,000 test deals.
 """.format_map(facts())
 
 
