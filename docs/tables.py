@@ -123,9 +123,9 @@ LADDER = {
     "longer search",
     "planner": "a search, guided by a network that was trained on its own games",
     "next_deal_ppo": "a network that chooses positions, trained by `train --agent next_deal_ppo` "
-    "for seven minutes of one core; its weights are those after {minutes:.0f} minutes",
+    "for seven minutes of one core; its weights were saved after {minutes:.0f} minutes",
     "maskable_ppo": "a network that chooses moves, trained for 100 minutes of one core by "
-    "[this command](docs/how-to/train.md#the-bundled-maskable_ppo); its weights are those after "
+    "[this command](docs/how-to/train.md#the-bundled-maskable_ppo); its weights were saved after "
     "{minutes:.0f} minutes",
     "maskable_ppo-10": "a network that chooses moves, trained for 10 minutes of one core by `train "
     "--agent maskable_ppo`",
