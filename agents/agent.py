@@ -68,8 +68,8 @@ class Agent(abc.ABC):
     block: int = 10
     """Deals that a comparison plays in lockstep. Few for slow agents, up to 1,000 for fast ones. A
     block begins at a multiple of its size and is always played whole, also for one of its deals.
-    Its games share the agent's random numbers, so another size gives other games where it draws
-    some."""
+    Its games share the agent's random numbers, so an agent that draws some plays other games if
+    the size changes."""
     kind: str = "-"
     """Its method, for tables: "chance", "rule of thumb", "search", "learned", or several."""
     observation: str = "all that is public"
@@ -91,8 +91,8 @@ class Agent(abc.ABC):
 
         Anybody may call the agents of this package: they check games and masks that do not come
         from a comparison (`four_seasons_env.engine.validation.checked`), and raise `InvalidGame`,
-        `ValueError` or `TypeError`. Your own agent need not: a comparison passes positions, and
-        functions of this package that take them check them again.
+        `ValueError` or `TypeError`. Your own agent need not check them: a comparison passes valid
+        positions, and functions of this package that take positions check them again.
 
         Args:
             games: GAME array of shape (n,), a copy that the agent may change. The unseen part of

@@ -1,7 +1,8 @@
 """Agents by name: the table of those that there are, a name and its parts, and `make_agent`.
 
-An agent of another package is named by its place, `package.module:Class`: a class derived from
-`Agent`, or from `four_seasons_env.agents.training.Learner`, whose policies its `player` plays.
+An agent of another package is named by its place, `package.module:Class`. The class is derived
+from `Agent`, or from `four_seasons_env.agents.training.Learner`, which names a `player` that plays
+its policies.
 """
 
 from __future__ import annotations
@@ -368,7 +369,7 @@ def read_options(
         agent: the agent's name.
         parameters: see `Agent.parameters`.
         options: values by name.
-        text: whether the values are text to convert, as in an agent's name, in which how it plays
+        text: whether the values are text to convert, as in an agent's name. Then `deterministic`
             is no option. Where there is no annotation, text that is JSON is read as such.
 
     Raises:

@@ -149,15 +149,15 @@ def load(
             these are its games of every training seed and way of playing.
         observation: `"tops"`, `"cards"` or `"places"`, as in `FourSeasonsEnv`.
         mask: `"legal"`, `"distinct"` or `"no_repeats"`, likewise. The players of the three sets
-            played with `no_repeats`, so with any mask they have chosen what it leaves in.
+            played with `no_repeats`, so no mask leaves out a move that they chose.
         reward: `"foundation"`, `"win"` or a callable, likewise.
         max_moves: moves until an episode is truncated; later moves of a game are left out.
-        unfinished: what a game counts as whose record stops although the environment would go on.
+        unfinished: how a game counts whose record stops although the environment would go on.
             `"truncated"`: its last position has a value. `"terminated"`: the player gave up.
             `"left_out"`: none of its transitions is returned.
         won_only: whether only games are taken that were won, within ``max_moves``.
         games: how many games to take, the first ones; None: all. The players of a set follow one
-            another, so few games of `mixed` are of `random` alone: name the `agent`, too.
+            another, so the first games of `mixed` are all of `random`: name the `agent`, too.
 
     Raises:
         ValueError: for an argument that is out of range, with the nearest valid one; for a file

@@ -1,8 +1,8 @@
 """`FourSeasonsEnv`: the game as a Gymnasium environment.
 
 An environment is a thin layer over a batch of running games (`episodes.running`), which the vector
-environments share. This file turns arguments, seeds and options into what the batch takes, and what
-the batch leaves in its buffers into observations and infos.
+environments share. This file turns arguments, seeds and options into what the batch takes. It
+turns what the batch leaves in its buffers into observations and infos.
 """
 
 from __future__ import annotations
@@ -83,9 +83,9 @@ class GameView:
             starts: a list of `Game`s or a `Games`, of which each episode draws one by the seed. A
                 position that is there twice is drawn twice as often.
             share: share of the episodes that begin there, 0 to 1; the others begin with deals.
-            reshuffle: put the unseen cards of each episode in an order drawn as a player must
-                expect them (`Game.reshuffled`). `info["deal"]` is -1 then. With False the stock
-                stays as it is, so the episodes of a position can be learned by heart.
+            reshuffle: put the unseen cards of each episode in a new order, each as likely as a
+                player must expect (`Game.reshuffled`). `info["deal"]` is -1 then. With False the
+                stock stays as it is, so the episodes of a position can be learned by heart.
 
         Raises:
             ValueError: without a position, for one that is over, of other rules, or of a test deal
@@ -147,8 +147,8 @@ Kind = TypeVar("Kind", bound=type)
 def fixed_arguments(kind: Kind, but: Collection[str] = ()) -> Kind:
     """Decorate an environment's class: to set an argument of its constructor raises AttributeError.
 
-    It would have no effect, or half of one. What can be read are the settings of the games, and
-    what the class has a property for. (Where nothing can be read, Gymnasium's `set_wrapper_attr`
+    Setting it would have no effect, or half of one. You can read the settings of the games, and
+    the properties of the class. (Where nothing can be read, Gymnasium's `set_wrapper_attr`
     sets the attribute of a wrapper instead.)
 
     Args:

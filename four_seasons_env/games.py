@@ -44,8 +44,8 @@ class Games:
 
     Args:
         rules: a rule set's name or a `Rules`.
-        deals: how many of the training deals; or the deals' numbers, as a range, a list or a
-            one-dimensional array-like.
+        deals: how many training deals, from the first one on; or the deals' numbers, as a range, a
+            list or a one-dimensional array-like.
 
     Raises:
         ValueError: for unknown rules, a count that is not positive, or a bad deal number.
@@ -223,12 +223,12 @@ class Games:
     def play_out(
         self, player: object, rng: np.random.Generator, max_moves: int = MAX_MOVES
     ) -> None:
-        """Play each game to its end, or until a player without chance goes round in circles.
+        """Play each game to its end, or until a deterministic player goes round in circles.
 
         Args:
             player: an agent of the same rules with `play_out(games, max_moves, rng)`, which plays a
                 GAME array to its end, in place: `make_agent("heuristic", rules)`, greedy or random.
-                The positions that a class of your own leaves are checked.
+                If it is of a class of your own, the positions that it leaves are checked.
             rng: for players that draw their moves.
             max_moves: maximum number of moves of a game, including moves already played; a million
                 at most, because nothing stops a playout before it.

@@ -69,7 +69,7 @@ _SENTENCES: dict[str, dict[Any, str]] = {
     "limited_redeal": {
         True: "After the redeal one card is turned to the waste, and the next lies face up on the "
         "stock: both are available. When one has been played, the next is turned; when neither can "
-        "be, the game is lost."
+        "be played, the game is lost."
     },
     "worrying_back": {True: "The top card of a foundation may go back to a pile."},
 }

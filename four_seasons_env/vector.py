@@ -111,7 +111,7 @@ class GameVectorEnv(LimitInSpec, gym.vector.VectorEnv[Any, NDArray[np.int64], An
 
     @functools.cached_property
     def observation_space(self) -> gym.Space[Any]:  # type: ignore[override]
-        """All games' space, built on first use: its bounds are larger than the observations."""
+        """All games' space, built on first use: its bounds take more room than the observations."""
         return batch_space(self.single_observation_space, self.num_envs)
 
     @property
@@ -358,7 +358,7 @@ class FourSeasonsVectorEnv(GameVectorEnv):
         num_threads: int | None = 1,
         max_episode_steps: int | None = None,
     ) -> None:
-        """Make the environment; `FourSeasonsEnv` says more about the arguments that it has, too.
+        """Make the environment; `FourSeasonsEnv` says more about the arguments that both have.
 
         Args:
             num_envs: number of games.
