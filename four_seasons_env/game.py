@@ -59,7 +59,8 @@ def legal_masks(
 ) -> tuple[NDArray[np.int8], NDArray[np.bool_]]:
     """The legal moves of GAME (n,), int8 of shape (n, A); and whether each continues, bool (n,).
 
-    The records are not checked: for those from outside, `Games.from_records(...).action_masks()`.
+    The records are not checked. For records from outside, use
+    `Games.from_records(...).action_masks()`.
     """
     words, masks = kernel.new_masks(len(games), rules)
     continues = np.zeros(len(games), np.bool_)
@@ -427,7 +428,7 @@ class Game:
         return shares
 
     def reshuffled(self, rng: np.random.Generator) -> Game:
-        """A copy with the unseen cards in another order, drawn as a player must expect them.
+        """A copy with the unseen cards in a new order, each as likely as a player must expect.
 
         It has no deal number. After a redeal nothing is unseen, and the order of the stock stays.
 
@@ -457,7 +458,8 @@ class Game:
 
         Args:
             expansions: maximum number of positions that the search expands, the most promising
-                first; 6,500 or less. It finds all stops if there are no more positions.
+                first; 6,500 or less. It finds all stops if there are no more positions than
+                that.
 
         Returns:
             `Stop(game, moves, turn)`, the most promising first.

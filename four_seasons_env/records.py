@@ -14,8 +14,7 @@ A line is an object:
 | ``result``   | ``"won"``, ``"lost"`` (over, and not won) or ``"open"``              |
 
 Reading a record replays it and rejects moves that are not legal. The field ``hinted`` of 3.0.0 is
-ignored. A file whose name ends in `.gz` is
-compressed.
+ignored. A file whose name ends in `.gz` is compressed.
 """
 
 from __future__ import annotations
@@ -252,8 +251,8 @@ def read_records(path: str | Path) -> Iterator[Record]:
     """The records of a JSON lines file; empty lines are ignored.
 
     Raises:
-        RecordError: naming the file, the line and the reason; after the records of all other lines,
-            because an interrupted process may have left a part of a line.
+        RecordError: naming the file, the line and the reason. It comes after the records of all
+            good lines, because an interrupted process may have left a part of a line.
     """
     faults = []
     for number, line in read_lines(path):

@@ -70,8 +70,9 @@ class Rules:
     """Tableau piles, 1-12."""
     base_from: str = "sixth"
     """Where the bases of the foundations come from: `sixth` (the tableau is dealt first, the next
-    card is the base), `first` (the base card is dealt first), `one_per_suit` (the first card of
-    each suit from the last-dealt end of the deck), `aces` (foundations start empty)."""
+    card is the base), `first` (the base card is dealt first), `one_per_suit` (the card of each
+    suit that would be dealt last, taken out before the opening), `aces` (foundations start
+    empty)."""
     opening: str = "fixed"
     """`fixed`: one card to each pile. `as_dealt`: cards are dealt one at a time; those that fit a
     foundation go up, the others to the next pile, until every pile has a card. `empty`: the piles
@@ -258,9 +259,9 @@ _TABLE = (
         wrap="always",
         reserve=True,
         redeals=1,
-        about="Parlett's Florentine, as solitaireforever.com reports it. Its page fills empty "
-        'outer piles "from the deck, or with the center card": here with the waste\'s top card, '
-        "whatever it is, or the centre card. When the stock is empty, an empty centre "
+        about="Parlett's Florentine, as solitaireforever.com reports it. That page fills empty "
+        'outer piles "from the deck, or with the center card". Here they take the top card of the '
+        "waste, whatever it is, or the centre card. When the stock is empty, an empty centre "
         "stays empty until the redeal. Without the reserve the game is `pysolfc/florentine`.",
     ),
     Rules(
