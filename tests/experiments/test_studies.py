@@ -72,7 +72,7 @@ def commands_of_results() -> str:
 
 def test_every_agent_of_the_results_exists(monkeypatch) -> None:
     monkeypatch.syspath_prepend(ROOT / "docs" / "tutorials" / "search")
-    compared = re.findall(r"--agents (.*?)(?: --|$)", commands_of_results(), re.MULTILINE)
+    compared = re.findall(r"--agents (.*?)(?:\s--|$)", commands_of_results(), re.MULTILINE)
     names = {name for each in compared for name in shlex.split(each) if "my_net:" not in name}
     assert {"planner@lookahead=1", "heuristic"} <= names
     for name in names:

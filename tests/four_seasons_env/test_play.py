@@ -698,9 +698,20 @@ def test_keys_of_other_keyboards(page):
 
 def test_keys_typed_ahead_wait(page):
     held: list = []
+    wait = False
+
+    def hold_one(route):
+        nonlocal wait
+        if wait:
+            held.append(route)
+        else:
+            route.continue_()
+        wait = False
+
+    page.route("**/move?*", hold_one)  # before the page opens, so that it misses no request
     open_deal(page)
     for key in ("w", "Enter"):
-        page.route("**/move?*", lambda route: held.insert(0, route), times=1)
+        wait = True
         page.keyboard.press("d")  # 5 of hearts
         if key == "Enter":
             at(page, "W").evaluate("place => place.focus()")
