@@ -285,6 +285,10 @@ def ideas() -> str:
     return table(rows, "agent", "core-minutes: {minutes}", "change", *measure, *pair)
 
 
+_VALUE = "value %: {value:.1%}"
+"""A column of the two tables below."""
+
+
 @part
 def decision() -> str:
     """The planner's decision at the opening of deal 17: its candidates and their values."""
@@ -299,9 +303,6 @@ def decision() -> str:
     ]
     best_first = pd.DataFrame(rows).sort_values("value", ascending=False)
     return table(best_first, "moves before the deal: {moves}", "empty piles: {empty}", _VALUE)
-
-
-_VALUE = "value %: {value:.1%}"
 
 
 @part

@@ -373,8 +373,8 @@ def _read_settings(
     return settings
 
 
-def parse_steps(text: str) -> int:
-    """The number of steps in a text.
+def parse_steps(text: str, flag: str = "--steps") -> int:
+    """The number of steps in a text; `flag` is its name in an error.
 
     >>> parse_steps("20M"), parse_steps("1.5k"), parse_steps("1000")
     (20000000, 1500, 1000)
@@ -388,7 +388,7 @@ def parse_steps(text: str) -> int:
     except (ValueError, OverflowError):
         steps = 0
     if steps < 1:
-        raise ValueError(f"--steps must be a positive number such as 500k or 20M, not {text!r}")
+        raise ValueError(f"{flag} must be a positive number such as 500k or 20M, not {text!r}")
     return steps
 
 

@@ -302,8 +302,8 @@ class Baselines(Run):
     """Number of moves with each of them."""
     seeds: list[int] = field(default_factory=lambda: [1, 2, 3, 4, 5])
     """Training seeds of the best setting; the search has the seed 0."""
-    moves: list[str] = field(default_factory=lambda: ["500k"])
-    """Numbers of moves of the final trainings, such as 500k or 2M."""
+    moves: str = "500k"
+    """Number of moves of each final training, such as 500k or 2M."""
     deals: int = 2000
     """Number of validation deals that final policies play; at most 1,000 in the search."""
 
@@ -379,8 +379,7 @@ def baselines(run: Baselines) -> None:
     """
     for name in run.algorithms:
         check_choice("algorithm", name, tuple(ALGORITHMS))
-    for moves in run.moves:
-        parse_steps(moves)
+    parse_steps(run.moves, "--moves")
     torch.set_num_threads(1)
     run.out.parent.mkdir(parents=True, exist_ok=True)
     if not run.out.exists():
@@ -394,8 +393,8 @@ def baselines(run: Baselines) -> None:
     searched = {name: ALGORITHMS[name].searched or name for name in run.algorithms}
     for setting, name in itertools.product(range(run.settings), dict.fromkeys(searched.values())):
         add(SEARCH, name, setting, 0)
-    for moves, seed, name in itertools.product(run.moves, run.seeds, run.algorithms):
-        add(moves, name, best_setting(run.out, searched[name]), seed)
+    for seed, name in itertools.product(run.seeds, run.algorithms):
+        add(run.moves, name, best_setting(run.out, searched[name]), seed)
 
 
 main = command(baselines, "measured rows are saved in {run.out}; resume: {command}")
