@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from four_seasons_env.text import FourSeasonsTextEnv
     from four_seasons_env.vector import FourSeasonsVectorEnv
 
-__version__ = "4.0.0"
+__version__ = "5.0.0"
 
 __all__ = [
     "RULES",
