@@ -38,7 +38,7 @@ class SearchAgent(PlanningAgent):
         `four_seasons_env.Games`: many imagined worlds at once, with playouts.
     """
 
-    kind = "search"
+    kind = "rule of thumb + search"
     plays = ("stochastic",)
 
     def __init__(self, rules: Rules) -> None:
