@@ -77,11 +77,10 @@ test-memory: $(TESTS)  ## those of compiled code: freed memory is overwritten, t
 		$(BIN)/python -m pytest -q -n auto --dist worksteal $(COMPILED)
 
 # Compiled code runs as Python, a thousand times slower: without the tests of the longest games.
-coverage: export NUMBA_DISABLE_JIT := 1
 coverage: AS_PYTHON := deals env game masks moves next_deal observations record records rules \
 	small_games starts validation wrappers
 coverage: $(READY)  ## which lines the tests reach, those of compiled code too: some minutes
-	$(BIN)/coverage run -m pytest -q -m "not slow" -k "not safe_to_play and not hidden and not orders_come" \
+	NUMBA_DISABLE_JIT=1 $(BIN)/coverage run -m pytest -q -m "not slow" -k "not safe_to_play and not hidden and not orders_come" \
 		$(AS_PYTHON:%=tests/four_seasons_env/test_%.py) tests/experiments/test_summary.py
 	$(BIN)/coverage report --skip-covered --show-missing
 	$(BIN)/coverage json --quiet -o runs/coverage.json
