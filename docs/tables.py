@@ -705,6 +705,20 @@ def libraries() -> str:
     return table(stored("libraries"), *page, "steps: {steps:,.0f}", "cards up: {cards_up:.1f}")
 
 
+@part
+def reached() -> str:
+    """Which lines the tests reach, with compiled code run as Python."""
+    columns = ("folder: `{folder}`", "lines: {lines:,.0f}", "reached: {share:.0%}")
+    return table(stored("reached"), *columns)
+
+
+@part
+def mutants() -> str:
+    """How many faults the tests find."""
+    bounds = "killed: {score:.0%} ({score_low:.0%} to {score_high:.0%})"
+    return table(stored("mutants"), "file: `{file}`", "mutants: {mutants:.0f}", bounds)
+
+
 # --- the command --------------------------------------------------------------------------------
 
 _PART = re.compile(r"<!-- (\w+) -->\n.*?<!-- /\1 -->", re.DOTALL)

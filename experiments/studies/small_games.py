@@ -95,7 +95,9 @@ def main(
     for small in chosen:
         named, known = [each.replace("RULES", small.name) for each in agents], Known()
         able = players.find_players(named, small, ["deterministic"])
-        rows += [regrets(player, small, list(TEST[:games]), known) for player in able]
+        for player in able:
+            rows.append(regrets(player, small, list(TEST[:games]), known))
+            print("{rules}, {agent}: regret {regret:.4f}".format_map(rows[-1]), flush=True)
     folders.write_csv(out, pd.DataFrame(rows))
 
 
