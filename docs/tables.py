@@ -39,6 +39,7 @@ from four_seasons_env.experiments.comparison import (
     read_comparison,
     read_results,
 )
+from four_seasons_env.experiments.crossed import difference_of, holm
 from four_seasons_env.experiments.folders import provenance, read_table, write_csv
 from four_seasons_env.experiments.summary import BASELINE, CEILING
 from four_seasons_env.experiments.tables import (
@@ -48,6 +49,7 @@ from four_seasons_env.experiments.tables import (
     as_text,
     bounds_as_text,
     cell,
+    p_as_text,
     win_rates,
 )
 from four_seasons_env.files import expanded, file_name, write_atomically
@@ -236,6 +238,34 @@ def price() -> str:
     return as_markdown(as_text(players("price"), ("agent", "won % [95%]")))
 
 
+DEEPEST = "planner@lookahead=3,worlds=32,candidates=8"
+LONGER = [
+    ("four-seasons", "planner@lookahead=1", "planner"),
+    ("price", DEEPEST, "planner@lookahead=1"),
+    ("price", DEEPEST, "planner"),
+]
+"""Stored results, and two of their players: one that searches longer than the other."""
+
+
+@part
+def longer() -> str:
+    """By how much a longer search wins more than a shorter one, on the same deals."""
+    rows = []
+    for name, one, other in LONGER:
+        games = pd.read_csv(RESULTS / "games" / f"{name}.csv.gz")
+        won = games[[f"{each} deterministic" for each in (one, other)]].dropna() == 52
+        difference = difference_of(*won.to_numpy(float).T[:, None])
+        low, high = difference.interval()
+        rows.append(
+            {"longer": one, "shorter": other, "deals": len(won), "more": difference.value}
+            | {"low": low, "high": high, "p_value": difference.p_value()}
+        )
+    shown = pd.DataFrame(rows)
+    shown["p"] = list(map(p_as_text, holm(shown["p_value"].to_numpy())))
+    more = ("points more [95%]: {more:+.2%} [{low:+.2%}, {high:+.2%}]", "p (Holm): {p}")
+    return table(shown, "longer: `{longer}`", "shorter: `{shorter}`", "deals: {deals:,}", *more)
+
+
 @part
 def study() -> str:
     """What agents win after some minutes of learning."""
@@ -396,6 +426,17 @@ def decided() -> str:
 def results() -> str:
     """What all agents win."""
     return as_markdown(as_text(players("four-seasons"), BRIEF))
+
+
+@part
+def fresh() -> str:
+    """What agents win on deals that no version had played, beside the test deals."""
+    new, test = stored("fresh"), most_deals("four-seasons")
+    rows = new.sort_values("win_rate", ascending=False)
+    rows["test"] = test.loc[rows["agent"], "win_rate"].to_numpy()
+    rows["new"] = win_rates(rows)
+    shown = ("fresh deals, won % [95%]: {new}", "test deals, won %: {test:.2%}")
+    return table(rows, "agent: `{agent}`", *shown)
 
 
 @part
@@ -669,7 +710,10 @@ def values() -> str:
 MEASURED = {
     "players": ["four-seasons"],
     "offline": ["offline-test", "offline-validation"],
-    **{name: [name] for name in ("price", "leaderboard", "family", "learning", "values", "seeds")},
+    **{
+        name: [name]
+        for name in ("price", "leaderboard", "fresh", "family", "learning", "values", "seeds")
+    },
     "untrained": ["untrained"],
 }
 """The stored comparisons of each part of `make results`."""
