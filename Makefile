@@ -76,12 +76,14 @@ test-memory: $(TESTS)  ## those of compiled code: freed memory is overwritten, t
 	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=$(CURDIR)/$(VENV)/bounds \
 		$(BIN)/python -m pytest -q -n auto --dist worksteal $(COMPILED)
 
-# Compiled code runs as Python, a thousand times slower: without the tests of the longest games.
-coverage: AS_PYTHON := deals env game masks moves next_deal observations record records rules \
-	small_games starts validation wrappers
-coverage: $(READY)  ## which lines the tests reach, those of compiled code too: some minutes
-	NUMBA_DISABLE_JIT=1 $(BIN)/coverage run -m pytest -q -m "not slow" -k "not safe_to_play and not hidden and not orders_come" \
-		$(AS_PYTHON:%=tests/four_seasons_env/test_%.py) tests/experiments/test_summary.py
+# Compiled code runs as Python, a thousand times slower: the tests of short games.
+coverage: ENGINE := deals env game kernel masks moves next_deal observations planning record records \
+	rules small_games starts validation vector wrappers
+coverage: AGENTS := network next_deal_agent plans policy_agent
+coverage: $(READY)  ## which lines the tests reach, those of compiled code too: half an hour
+	NUMBA_DISABLE_JIT=1 $(BIN)/coverage run -m pytest -q -m "not slow and not compiled" \
+		$(ENGINE:%=tests/four_seasons_env/test_%.py) $(AGENTS:%=tests/agents/test_%.py) \
+		tests/experiments/test_summary.py
 	$(BIN)/coverage report --skip-covered --show-missing
 	$(BIN)/coverage json --quiet -o runs/coverage.json
 	$(BIN)/python experiments/studies/reached.py runs/coverage.json --out runs/reached.csv

@@ -25,6 +25,7 @@ import numpy as np
 import pandas as pd
 import tyro
 import yaml
+from scipy import stats
 
 from four_seasons_env import Game, __version__, small_games
 from four_seasons_env.agents.names import bundled_weights
@@ -437,6 +438,33 @@ def fresh() -> str:
     rows["new"] = win_rates(rows)
     shown = ("fresh deals, won % [95%]: {new}", "test deals, won %: {test:.2%}")
     return table(rows, "agent: `{agent}`", *shown)
+
+
+OWN_MASK, BEST = "own mask, drawn", "`no_repeats`, best"
+PAIRS = [
+    ("MaskablePPO", "MaskablePPO, legal, same setting", BEST),
+    ("MaskablePPO", "MaskablePPO, legal, same setting", OWN_MASK),
+    ("MaskablePPO, places", "MaskablePPO", BEST),
+]
+"""Two algorithms of `baselines`, and how both play."""
+
+
+@part
+def pairs() -> str:
+    """How much more one algorithm wins than another: Welch's test over the training seeds."""
+    won = stored("baselines").query("stage == '500k'").set_index("algorithm")
+    rows = []
+    for one, other, play in PAIRS:
+        column = "won" if play == BEST else "own_won"
+        test = stats.ttest_ind(won.loc[one, column], won.loc[other, column], equal_var=False)
+        low, high = test.confidence_interval()
+        more = won.loc[one, column].mean() - won.loc[other, column].mean()
+        rows.append({"one": one, "other": other, "play": play, "more": more, "low": low})
+        rows[-1] |= {"high": high, "p_value": test.pvalue}
+    shown = pd.DataFrame(rows)
+    shown["p"] = list(map(p_as_text, holm(shown["p_value"].to_numpy())))
+    more = ("points more [95%]: {more:+.1%} [{low:+.1%}, {high:+.1%}]", "p (Holm): {p}")
+    return table(shown, "algorithm: {one}", "compared with: {other}", "play: {play}", *more)
 
 
 @part

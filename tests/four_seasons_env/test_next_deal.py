@@ -45,6 +45,7 @@ def test_each_game_replays_move_for_move(rules: str) -> None:
         assert info["cards_up"] == game.cards_up
 
 
+@pytest.mark.compiled
 def test_each_position_is_offered_once() -> None:
     """And the nearest ones first."""
     env = FourSeasonsNextDealEnv(candidates=3000, expansions=3000, order="breadth")
@@ -95,6 +96,7 @@ def test_reset_has_no_moves() -> None:
     assert env.reset()[1]["moves"] == ()
 
 
+@pytest.mark.compiled
 def test_opening_with_nothing_hidden() -> None:
     env = FourSeasonsNextDealEnv(small("corners-hoffmann", ranks=4, piles=11), endings="search")
     stays = 0
@@ -108,6 +110,7 @@ def test_opening_with_nothing_hidden() -> None:
     assert stays
 
 
+@pytest.mark.compiled
 def test_nothing_hidden_after_a_decision_that_dealt() -> None:
     env = FourSeasonsNextDealEnv()
     env.reset(seed=1)

@@ -81,6 +81,7 @@ def test_outcomes_are_those_of_the_slow_model(name: str) -> None:
 
 
 @pytest.mark.parametrize("rules", [PER_SUIT, *FEW], ids=lambda rules: rules.name)
+@pytest.mark.compiled
 def test_reshuffled_stocks_follow_the_outcomes(rules: Rules) -> None:
     game = Games(rules, [TRAIN_FROM + 1])[0]
     games = Games.of(game, 100_000)
@@ -200,6 +201,7 @@ def test_rows_of_games_are_copies() -> None:
 @pytest.mark.parametrize(
     ("name", "rules"), [("heuristic", "four-seasons"), ("greedy", "pysolfc/florentine")]
 )
+@pytest.mark.compiled
 def test_playouts_end_as_the_agent_would(name: str, rules: str) -> None:
     rng, agent = np.random.default_rng(0), make_agent(name, rules)
     games = Games(rules, 200)

@@ -37,6 +37,7 @@ def test_each_episode_begins_in_a_start(env_id: str, given: Any) -> None:
     assert env.reset(options={"deal": 17})[1]["deal"] == 17
 
 
+@pytest.mark.compiled
 def test_a_share_begins_in_starts() -> None:
     env = FourSeasonsVectorEnv(10_000, deals=range(10_000, 20_000))
     for share, least, most in ((0.3, 0.28, 0.32), (0, 0, 0), (1.0, 1, 1)):
@@ -72,6 +73,7 @@ def test_cards_that_were_seen_stay() -> None:
     assert again.stock == game.stock
 
 
+@pytest.mark.compiled
 def test_orders_come_as_a_player_must_expect_them() -> None:
     """The bases of these rules lay behind the other cards of their suits."""
     game = Game("pysolfc/corners", deal=TRAIN_FROM + 3)

@@ -104,6 +104,7 @@ def test_error_names_the_record():
 
 
 @pytest.mark.parametrize("name", mostly_slow(RULES, REPRESENTATIVES))
+@pytest.mark.compiled
 def test_what_passes_is_safe_to_play(name: str) -> None:
     """Positions with some bytes changed; bounds checks (`make test-memory`) see the rest."""
     rules, rng = RULES[name], np.random.default_rng(0)
