@@ -91,7 +91,7 @@ train = if test -f $(@D)/run.json; then $(TRAIN) --resume; else $(TRAIN) $(1); f
 part = $(word $(1),$(subst -, ,$*))
 
 # Agent and core-minutes, and seeds: planner-7-seed-0.
-CURVES := $(foreach agent,planner next_deal_ppo,$(addprefix $(agent)-,$(call few,0.5,2 7 30))) \
+CURVES := $(addprefix planner-,$(call few,0.5,2 7 30)) $(addprefix next_deal_ppo-,$(call few,0.5,2 7)) \
 	$(addprefix maskable_ppo-,$(call few,0.5,10 30))
 SEEDS := $(call few,0 1,0 1 2 3 4)
 # $(call folders,CURVE): five seeds, or three of trainings that take longer than ten core-minutes
