@@ -77,8 +77,8 @@ test-memory: $(TESTS)  ## those of compiled code: freed memory is overwritten, t
 		$(BIN)/python -m pytest -q -n auto --dist worksteal $(COMPILED)
 
 # Compiled code runs as Python, a thousand times slower: the tests of short games.
-coverage: ENGINE := deals env game kernel masks moves next_deal observations planning record records \
-	rules small_games starts validation vector wrappers
+coverage: ENGINE := deals env fair_value game kernel masks moves next_deal observations planning record \
+	records rules small_games solver starts validation vector wrappers
 coverage: AGENTS := luck network next_deal_agent plans
 coverage: $(READY)  ## which lines the tests reach, those of compiled code too: half an hour
 	NUMBA_DISABLE_JIT=1 $(BIN)/coverage run -m pytest -q -m "not slow and not compiled" \

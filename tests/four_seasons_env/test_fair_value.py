@@ -109,6 +109,7 @@ GAMES |= {
 
 
 @pytest.mark.parametrize("name", GAMES)
+@pytest.mark.compiled
 def test_values_are_those_of_the_outcomes(name: str) -> None:
     shared, compared = Known(), 0
     for game in islice(undecided(GAMES[name], shared), 2):
@@ -148,6 +149,7 @@ def test_bases_from_the_end_make_some_orders_likelier(
 # --- when it must stop ----------------------------------------------------------------------------
 
 
+@pytest.mark.compiled
 def test_small_budgets_give_bounds() -> None:
     rules = small("four-seasons", ranks=4, piles=1)
     strict = 0
@@ -166,12 +168,14 @@ def test_small_budgets_give_bounds() -> None:
     assert strict > 10
 
 
+@pytest.mark.compiled
 def test_a_full_table_gives_bounds() -> None:
     """Without a limit, finding a place in it would be endless."""
     found = fair_value(Game(small("four-seasons", ranks=4, piles=1), TRAIN_FROM), memory=1)
     assert 0 <= found.low < found.high <= 1
 
 
+@pytest.mark.compiled
 def test_seconds_are_a_limit() -> None:
     game = Game(deal=TRAIN_FROM)
     while game.stock_size > 12:

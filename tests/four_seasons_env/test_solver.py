@@ -68,6 +68,7 @@ WRAPPED = [RULES["four-seasons"].replace(wrap=wrap, name=wrap) for wrap in WRAPS
 @pytest.mark.parametrize(
     "rules", mostly_slow([*RULES.values(), *WRAPPED]), ids=lambda rules: rules.name
 )
+@pytest.mark.compiled
 def test_agrees_with_brute_force(rules: Rules) -> None:
     piles = 2 if rules.name in ("pysolfc/simplicity", "florentine") else 1
     found = compare(rules.replace(ranks=4, piles=piles), range(TRAIN_FROM, TRAIN_FROM + 40))
@@ -79,6 +80,7 @@ def test_agrees_with_brute_force(rules: Rules) -> None:
     ("row", "ranks", "piles"),
     [("florentine", 5, 2), ("corners-hoffmann", 6, 2), ("czarina-1898", 6, 2)],
 )
+@pytest.mark.compiled
 def test_agrees_with_brute_force_after_a_redeal(row: str, ranks: int, piles: int) -> None:
     """After the last redeal no card comes back, so the relaxed game may prove a loss."""
     rules = small(row, ranks, piles)
@@ -102,6 +104,7 @@ def after_the_redeals(rules: Rules, deal: int) -> str:
 
 
 @pytest.mark.parametrize(("number", "end"), [(3, LOST), (7, WON)])
+@pytest.mark.compiled
 def test_skipped_arrangements_prove_no_loss(number: int, end: int) -> None:
     game = Game(small("four-seasons", ranks=7, piles=2), TRAIN_FROM + number)
     root = Root(game.record[0], game.rules)
@@ -127,6 +130,7 @@ def test_cards_that_may_still_be_hosts_do_not_go_up(row: str, wrap: str, number:
 @pytest.mark.parametrize(
     ("row", "least"), [("four-seasons", 72), ("czarina", 46), ("florentine", 93)]
 )
+@pytest.mark.compiled
 def test_many_of_100_deals_are_decided_soon(row: str, least: int) -> None:
     """Features and schedule are advice: with a broken one the solver is right, but weaker."""
     games = [Game(row, deal) for deal in range(TRAIN_FROM, TRAIN_FROM + 100)]
@@ -152,12 +156,14 @@ def hard_game(positions: int = 100_000) -> Game:
     raise AssertionError("none is hard")
 
 
+@pytest.mark.compiled
 def test_seconds_are_a_limit() -> None:
     solution = solve(hard_game(3_000_000), seconds=0.2)
     assert solution.status == "unknown"
     assert 0.2 <= solution.seconds < 1.2
 
 
+@pytest.mark.compiled
 def test_many_games_are_solved_at_once() -> None:
     games = [Game("four-seasons", TRAIN_FROM + number) for number in range(8)]
     solutions = solve_all(games, seconds=UNHURRIED)
@@ -174,6 +180,7 @@ def test_a_search_for_each_core_that_may_be_used(monkeypatch: pytest.MonkeyPatch
     assert len(set(solve_all([Game(deal=TRAIN_FROM)] * 8, seconds=1))) == 1
 
 
+@pytest.mark.compiled
 def test_memory_is_kept() -> None:
     game = hard_game()
     tracemalloc.start()
