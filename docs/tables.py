@@ -89,6 +89,14 @@ def table(rows: pd.DataFrame, *columns: str) -> str:
     return as_markdown(pd.DataFrame(cells))
 
 
+def differences(rows: list[dict[str, Any]], *columns: str) -> str:
+    """A table of differences in wins: `more`, from `low` to `high`, and Holm's p of `p_value`."""
+    shown = pd.DataFrame(rows)
+    shown["p"] = list(map(p_as_text, holm(shown["p_value"].to_numpy())))
+    more = ("points more [95%]: {more:+.1%} [{low:+.1%}, {high:+.1%}]", "p (Holm): {p}")
+    return table(shown, *columns, *more)
+
+
 # --- stored results -----------------------------------------------------------------------------
 
 
@@ -259,10 +267,7 @@ def longer() -> str:
             {"longer": one, "shorter": other, "deals": len(games), "more": difference.value}
             | {"low": low, "high": high, "p_value": difference.p_value()}
         )
-    shown = pd.DataFrame(rows)
-    shown["p"] = list(map(p_as_text, holm(shown["p_value"].to_numpy())))
-    more = ("points more [95%]: {more:+.2%} [{low:+.2%}, {high:+.2%}]", "p (Holm): {p}")
-    return table(shown, "longer: `{longer}`", "shorter: `{shorter}`", "deals: {deals:,}", *more)
+    return differences(rows, "longer: `{longer}`", "shorter: `{shorter}`", "deals: {deals:,}")
 
 
 @part
@@ -459,10 +464,7 @@ def pairs() -> str:
         more = won.loc[one, column].mean() - won.loc[other, column].mean()
         rows.append({"one": one, "other": other, "play": play, "more": more, "low": low})
         rows[-1] |= {"high": high, "p_value": test.pvalue}
-    shown = pd.DataFrame(rows)
-    shown["p"] = list(map(p_as_text, holm(shown["p_value"].to_numpy())))
-    more = ("points more [95%]: {more:+.1%} [{low:+.1%}, {high:+.1%}]", "p (Holm): {p}")
-    return table(shown, "algorithm: {one}", "compared with: {other}", "play: {play}", *more)
+    return differences(rows, "algorithm: {one}", "compared with: {other}", "play: {play}")
 
 
 @part
@@ -773,20 +775,6 @@ def libraries() -> str:
     """The tested libraries."""
     page = ("library: [{page}]({page}.md)", "tested: {versions}", "environment")
     return table(stored("libraries"), *page, "steps: {steps:,.0f}", "cards up: {cards_up:.1f}")
-
-
-@part
-def reached() -> str:
-    """Which lines the tests reach, with compiled code run as Python."""
-    columns = ("folder: `{folder}`", "lines: {lines:,.0f}", "reached: {share:.0%}")
-    return table(stored("reached"), *columns)
-
-
-@part
-def mutants() -> str:
-    """How many faults the tests find."""
-    bounds = "killed: {score:.0%} ({score_low:.0%} to {score_high:.0%})"
-    return table(stored("mutants"), "file: `{file}`", "mutants: {mutants:.0f}", bounds)
 
 
 # --- the command --------------------------------------------------------------------------------
