@@ -403,7 +403,7 @@ def begun(**arguments: Any) -> Callable[[Any], Any]:
 
 def over() -> Game:
     games = Games(deals=50)
-    games.play_out(make_agent("random"), np.random.default_rng(0), 10**6)
+    games.play_out(make_agent("heuristic"), np.random.default_rng(0))
     return games[int(games.is_over.nonzero()[0][0])]
 
 
