@@ -48,7 +48,7 @@ class Compare(command_line.Run):
     """Store the moves of every game; `four-seasons verify` replays them."""
     luck: bool = False
     """Measure the luck of every game, for luck-adjusted win rates and a test for peeking.
-    This takes nearly as long as games of the planner."""
+    This takes nearly as long as if the planner played the games."""
     against: str | None = None
     """Label of the baseline: all other agents are compared with this one, deal by deal.
     Without this flag it is heuristic, if heuristic plays. To change the baseline later, repeat the

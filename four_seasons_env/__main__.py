@@ -61,7 +61,9 @@ class Command(NamedTuple):
 GROUPS = {
     "play": {
         "play": Command("play.command", "play in the browser, with hints", "play"),
-        "rules": Command("commands:show_rules", "list the rule sets, or the fields of one"),
+        "rules": Command(
+            "commands:show_rules", "list the rule sets, or show the rules and fields of one"
+        ),
         "solve": Command("commands:solve_deal", "solve one deal with all cards known"),
         "review": Command(
             "experiments.review", "write a page that shows where a game was lost", "experiments"

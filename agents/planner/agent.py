@@ -24,7 +24,7 @@ from four_seasons_env.rules import Rules
 _WIDTH = 100
 """Width of the solver's beam when it votes. Chosen by hand; no trial of another is kept."""
 _MOST_CANDIDATES = 16
-"""Maximum number of candidates; a look ahead plays each of them in every world."""
+"""Maximum number of candidates; a lookahead plays each of them in every world."""
 
 
 class PlannerAgent(PlanningAgent):
@@ -41,7 +41,7 @@ class PlannerAgent(PlanningAgent):
 
     Once nothing is hidden the solver plays; where the solver finds no win, the heuristic does.
 
-    It is deterministic in that it never draws a move: a look ahead and a vote draw the worlds in
+    It is deterministic in that it never draws a move: a lookahead and a vote draw the worlds in
     which they compare candidates (`rng`), and the best of these is played.
 
     Args:
@@ -59,8 +59,8 @@ class PlannerAgent(PlanningAgent):
         votes: when no more than this many cards are hidden, the solver votes
             (`four_seasons_env.agents.search.worlds`), and its odds count as much as the network's.
             0 for never.
-        worlds: of the first round of a look ahead, and of a vote.
-        candidates: maximum number of positions that a look ahead or a vote compares.
+        worlds: of the first round of a lookahead, and of a vote.
+        candidates: maximum number of positions that a lookahead or a vote compares.
 
     Raises:
         PolicyFileError: if the weights do not fit the card.
@@ -122,8 +122,8 @@ class PlannerAgent(PlanningAgent):
         self._plans.follow(game, moves)
 
     def _reconsider(self, game: Any, best: int, count: int, rng: Rng) -> int:
-        """The row to choose after a look ahead or a vote, where the options ask for one."""
-        # 1. A vote if few cards are hidden, else a look ahead, if the options ask for it.
+        """The row to choose after a lookahead or a vote, where the options ask for one."""
+        # 1. A vote if few cards are hidden, else a lookahead, if the options ask for it.
         search, (worlds, cards, chosen, *_) = self._search, self._lookahead
         hidden = int(game["deck_size"]) - int(game["dealt"])
         votes = hidden <= self._votes

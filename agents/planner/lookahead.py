@@ -1,6 +1,6 @@
 """Looking ahead: what a decision is worth once the next cards have been turned.
 
-The network's value of a position before the next card is an estimate. A look ahead refines it: turn
+The network's value of a position before the next card is an estimate. A lookahead refines it: turn
 the next card in imagined worlds, decide again, repeat for some cards, and average the values
 reached. With one card this is expectimax; to the end of the stock it is rollouts of the planner.
 

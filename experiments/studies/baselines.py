@@ -5,9 +5,9 @@
 1. *Search.* Each algorithm of `ALGORITHMS` is trained with a few settings, drawn from its ranges.
    The best one has the highest mean return on the validation deals 10000-10999: cards up / 52, plus
    1 for a win.
-2. *500k, 2M.* The best settings are trained again, longer and with other seeds. Each policy plays
-   the validation deals from 11000 on in three ways: without a mask, actions drawn; with the mask of
-   its training, or else `legal`, actions drawn; and with `no_repeats`, by the highest score.
+2. *500k.* The best settings are trained again, longer (`--moves`) and with other seeds. Each policy
+   plays the validation deals from 11000 on in three ways: without a mask, actions drawn; with the
+   mask of its training, or else `legal`, actions drawn; and with `no_repeats`, the best ones.
 
 A policy draws by its probabilities; a learner of values takes the highest one, or in one of 20
 actions any. An illegal action leaves the position as it is and costs 0.01, in training and in play.
