@@ -27,7 +27,7 @@ import tyro
 import yaml
 from scipy import stats
 
-from four_seasons_env import Game, __version__, small_games
+from four_seasons_env import Game, small_games
 from four_seasons_env.agents.names import bundled_weights
 from four_seasons_env.agents.planner.best_stop import AGENT, network_value, read_planner
 from four_seasons_env.agents.planner.luck import LuckMeter
@@ -41,7 +41,7 @@ from four_seasons_env.experiments.comparison import (
     read_results,
 )
 from four_seasons_env.experiments.crossed import difference_of, holm
-from four_seasons_env.experiments.folders import provenance, read_table, write_csv
+from four_seasons_env.experiments.folders import measured_by, read_table, write_csv
 from four_seasons_env.experiments.summary import BASELINE, CEILING
 from four_seasons_env.experiments.tables import (
     ADJUSTED,
@@ -814,18 +814,18 @@ def add(new: Path, path: Path) -> None:
     """
     if (new.parent / MANIFEST).is_file():
         raise ValueError(f"name the comparison, {new.parent}, not {new}: its rows are computed")
-    # The version and the commit that measured, which a comparison has noted; else this clone's.
-    version, commit = __version__, provenance()["git"]["commit"]
+    # What measured the rows, which comparisons and most studies have noted; else this clone.
+    origin = measured_by()
     if new.is_dir():
         compared = read_comparison(new, census())
         # The ceiling of stored rows is that of the census as it is when a page is written.
-        rows, origin = compared.summary.query("agent != @CEILING"), compared.manifest.origin
-        version = compared.manifest.version or version
-        commit = origin["git"]["commit"] if origin else None
+        rows, noted = compared.summary.query("agent != @CEILING"), compared.manifest.origin
+        commit = noted["git"]["commit"] if noted else None
+        origin = {"version": compared.manifest.version, "commit": (commit or "")[:10]}
     else:
         rows = read_table(new)
-    if "version" not in rows:  # some studies note what measured each row
-        rows = rows.assign(version=version, commit=(commit or "")[:10])  # empty without git
+    if "version" not in rows:
+        rows = rows.assign(**origin)
     before = read_table(path) if path.is_file() else rows[:0]
     if "against" in rows and not {*rows["against"].dropna()} <= {BASELINE}:
         raise ValueError(f"{new} must be compared with {BASELINE}: repeat it without --against")

@@ -122,6 +122,12 @@ def provenance() -> dict[str, Any]:
     }
 
 
+def measured_by() -> dict[str, str]:
+    """The columns that say what measured a row: version, and commit (empty outside a clone)."""
+    commit = _git("rev-parse", "HEAD") or ""
+    return {"version": __version__, "commit": commit[:10]}
+
+
 _ABSOLUTE = re.compile(r"(?:^|(?<=[=:]))(?:/|\\\\|[A-Za-z]:[\\/]).*?(?=$|[@,][^\W\d]\w*=)")
 """An absolute path in a flag or in an agent's name, up to the agent's options."""
 

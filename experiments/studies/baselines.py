@@ -40,14 +40,14 @@ from stable_baselines3 import PPO
 from stable_baselines3.common.utils import LinearSchedule
 from stable_baselines3.common.vec_env import VecNormalize
 
-from four_seasons_env import __version__, evaluate
+from four_seasons_env import evaluate
 from four_seasons_env.adapters.sb3 import FourSeasonsVecEnv
 from four_seasons_env.agents import load_policy
 from four_seasons_env.agents.learned.move_policy import MovePolicy
 from four_seasons_env.arguments import check_choice
 from four_seasons_env.engine.deals import VALIDATION
 from four_seasons_env.experiments.command_line import Run, command
-from four_seasons_env.experiments.folders import ROOT, provenance, read_table
+from four_seasons_env.experiments.folders import ROOT, measured_by, read_table
 from four_seasons_env.experiments.train import parse_steps
 from four_seasons_env.rules import RULES
 
@@ -360,8 +360,7 @@ def measure(run: Baselines, stage: str, name: str, setting: int, seed: int) -> l
     results += [played[-1][2]] if final else [None] * 5
     shown = " ".join(f"{key}={value}" for key, value in values.items())
     about = [algorithm.mask or "none", algorithm.network, shown, moves, minutes, len(deals)]
-    commit = provenance()["git"]["commit"] or ""
-    return [stage, name, setting, seed, *about, *results, __version__, commit[:10]]
+    return [stage, name, setting, seed, *about, *results, *measured_by().values()]
 
 
 def best_setting(path: Path, name: str) -> int:

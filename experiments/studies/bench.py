@@ -29,7 +29,7 @@ import tyro
 
 from four_seasons_env.engine.bits import draw_moves
 from four_seasons_env.engine.kernel import new_masks
-from four_seasons_env.experiments.folders import DONE, Done, write_csv
+from four_seasons_env.experiments.folders import DONE, Done, measured_by, write_csv
 from four_seasons_env.observations import OBSERVATIONS
 from four_seasons_env.rules import get_rules
 from four_seasons_env.schemas import read_json
@@ -227,7 +227,7 @@ def main(
         table.append(row)
         print(*(f"{each:,.6g}" if isinstance(each, float) else each for each in row), sep=", ")
         if out:
-            write_csv(out, pd.DataFrame(table, columns=columns))
+            write_csv(out, pd.DataFrame(table, columns=columns).assign(**measured_by()))
 
 
 if __name__ == "__main__":

@@ -17,7 +17,7 @@ from scipy import special
 
 from four_seasons_env.experiments.command_line import progress_bar
 from four_seasons_env.experiments.crossed import difference_of, holm, rate_interval
-from four_seasons_env.experiments.folders import write_csv
+from four_seasons_env.experiments.folders import measured_by, write_csv
 
 Games = NDArray[np.float64]
 
@@ -90,7 +90,7 @@ def any_found(trials: int, agents: int, deals: int = 500) -> float:
     return wrong / trials
 
 
-def main(out: Path, trials: int = 2000) -> None:
+def main(out: Path, trials: int = 8000) -> None:
     """Simulate all cases.
 
     Args:
@@ -112,7 +112,7 @@ def main(out: Path, trials: int = 2000) -> None:
             size = any_found(max(trials // 4, 1), agents)
             case = {"rate": rate(COMMON), "seeds": 1, "deals": 500, "points": 0.0, "agents": agents}
             rows.append(case | {"size": size, "trials": max(trials // 4, 1)})
-    write_csv(out, pd.DataFrame(rows))
+    write_csv(out, pd.DataFrame(rows).assign(**measured_by()))
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ from pathlib import Path
 import pandas as pd
 import tyro
 
-from four_seasons_env.experiments.folders import ROOT, write_csv
+from four_seasons_env.experiments.folders import ROOT, measured_by, write_csv
 
 RECIPES = ROOT / "docs" / "recipes"
 
@@ -64,7 +64,7 @@ def main(page: tyro.conf.Positional[str], out: Path) -> None:
     subprocess.run([python, "-m", "pip", "install", "--quiet", *packages], check=True)
     script = [python, RECIPES / script_of(page)]
     done = subprocess.run(script, cwd=home, stdout=subprocess.PIPE, text=True, check=True)
-    write_csv(out, rows_of(page, done.stdout))
+    write_csv(out, rows_of(page, done.stdout).assign(**measured_by()))
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ from typing import Annotated
 import pandas as pd
 import tyro
 
-from four_seasons_env.experiments.folders import write_csv
+from four_seasons_env.experiments.folders import measured_by, write_csv
 
 FOLDERS = ("engine", "episodes", "positions", "next_deal", "solver")
 """Those of `four_seasons_env` whose code is compiled."""
@@ -30,7 +30,8 @@ def main(report: Annotated[Path, tyro.conf.Positional], out: Path) -> None:
         lines = sum(each["num_statements"] for each in sums)
         reached = sum(each["covered_lines"] for each in sums)
         rows.append((folder, lines, reached, reached / lines))
-    write_csv(out, pd.DataFrame(rows, columns=["folder", "lines", "reached", "share"]))
+    table = pd.DataFrame(rows, columns=["folder", "lines", "reached", "share"])
+    write_csv(out, table.assign(**measured_by()))
 
 
 if __name__ == "__main__":

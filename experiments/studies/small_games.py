@@ -98,7 +98,7 @@ def main(
         for player in able:
             rows.append(regrets(player, small, list(TEST[:games]), known))
             print("{rules}, {agent}: regret {regret:.4f}".format_map(rows[-1]), flush=True)
-    folders.write_csv(out, pd.DataFrame(rows))
+    folders.write_csv(out, pd.DataFrame(rows).assign(**folders.measured_by()))
 
 
 if __name__ == "__main__":

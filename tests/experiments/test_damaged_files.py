@@ -162,7 +162,7 @@ def test_numbers_come_from_the_games(copied: Compare, tmp_path: Path, capsys, mo
     # The stored results of the docs name the commit that played, not the one that merges them.
     manifest = read_manifest(copied.out)
     played_by = manifest.origin and manifest.origin["git"]["commit"]
-    monkeypatch.setattr(of_docs, "provenance", lambda: {"git": {"commit": "of another commit"}})
+    monkeypatch.setattr(of_docs, "measured_by", lambda: {"version": "0", "commit": "another"})
     of_docs.add(copied.out, tmp_path / "stored.csv")
     stored = pd.read_csv(tmp_path / "stored.csv", dtype=str, keep_default_na=False)
     stored = stored.set_index("agent")
