@@ -37,7 +37,12 @@ from scipy import stats
 ROOT = Path(__file__).resolve().parents[2]
 ENGINE = "tests/four_seasons_env"
 TESTS = {
-    "four_seasons_env/engine/validation.py": (f"{ENGINE}/test_validation.py",),
+    "four_seasons_env/engine/validation.py": (
+        f"{ENGINE}/test_validation.py",
+        "tests/agents/test_errors.py::test_agents_check_what_they_are_asked[heuristic]",
+        "tests/agents/test_errors.py::test_a_mask_may_leave_out_legal_moves",
+        "tests/agents/test_errors.py::test_agents_take_positions_of_any_memory",
+    ),
     "experiments/summary.py": ("tests/experiments/test_summary.py",),
     "four_seasons_env/episodes/stepping.py": (f"{ENGINE}/test_env.py", f"{ENGINE}/test_starts.py"),
     "four_seasons_env/engine/masks.py": (f"{ENGINE}/test_masks.py",),

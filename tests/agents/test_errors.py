@@ -345,6 +345,13 @@ def test_agents_check_what_they_are_asked(name: str) -> None:
             agent.act(ONE, masks, RNG)
 
 
+def test_a_mask_may_leave_out_legal_moves() -> None:
+    agent = make_agent("heuristic")
+    for move in np.flatnonzero(MASK):
+        only = (np.arange(MASK.size) == move)[None]
+        assert agent.act(ONE, only, RNG).tolist() == [move]
+
+
 def test_agents_take_positions_of_any_memory() -> None:
     """As the copies for which their code is compiled."""
     games, agent = Games(deals=8), make_agent("heuristic")

@@ -40,6 +40,9 @@ def at(text: str) -> tuple[int, int]:
     return 0, card_code(text)
 
 
+# On the 6 of hearts, which takes only a 5.
+PACKED = [("below", at("8H"), card_code("6H")), ("top", (0, 4), card_code("8H"))]
+PACKED += [("height", (0, 4), 2), ("top", (0, 1), NO_CARD), ("height", (0, 1), 0)]
 UPSIDE_DOWN = [("below", at("9C"), card_code("TD")), ("below", at("TD"), NO_CARD)]
 NUMBERS, DECK = "deal, redeals, deck_size and dealt", "deck must"
 BASE, PILES = "base and level", "top, below and height"
@@ -68,6 +71,7 @@ WRONG: list[tuple[str, list[tuple[str, Any, int]]]] = [
     (PILES, [("top", (0, 4), NO_CARD), ("height", (0, 4), 0)]),
     (PILES, [("dealt", 0, 10)]),
     (PILES, [("below", at("2C"), 3)]),
+    (PILES, PACKED),
 ]
 
 
@@ -93,6 +97,9 @@ def test_faults_of_some_rules():
     cut["redeals"] = 0
     with pytest.raises(InvalidGame, match="deck must have"):
         Game.from_record(cut, Rules(redeals=1))
+    cut["deck"][0, 51] = NO_CARD  # now this card is nowhere
+    with pytest.raises(InvalidGame, match=PILES):
+        Game.from_record(cut, Rules(redeals=1))
 
 
 def test_error_names_the_record():
@@ -101,6 +108,21 @@ def test_error_names_the_record():
     records["cards_up"][2] = 9
     with pytest.raises(InvalidGame, match=r"record 2 is not a valid .*: base and level"):
         check_games(records, RULES["four-seasons"])
+
+
+@pytest.mark.parametrize(
+    ("wrong", "shown"),
+    [
+        (Game().record.reshape(1, 1), r"GAME of shape \(1, 1\)"),
+        (Game().record.reshape(()), r"GAME of shape \(\)"),
+        (np.zeros(1, [("deck", int)]), r"records of shape \(1,\)"),
+        (np.zeros(2), r"float64 of shape \(2,\)"),
+        ([], "a list"),
+    ],
+)
+def test_error_names_another_array(wrong, shown):
+    with pytest.raises(InvalidGame, match=rf"a GAME array of shape \(n,\), not {shown}$"):
+        check_games(wrong, RULES["four-seasons"])
 
 
 @pytest.mark.parametrize("name", mostly_slow(RULES, REPRESENTATIVES))
