@@ -212,16 +212,32 @@ def test_one_agent_or_few_deals() -> None:
     )
     one = games(a=np.ones(1, bool), heuristic=np.ones(1, bool))
     assert certain(one) == "1 deal: too few to distinguish any agents"
-    near = games(a=np.arange(4000) % 2 == 0, heuristic=np.arange(4000) % 100 < 1)
-    assert "a difference of 1 point takes" in certain(near)
+    two = games(a=np.arange(2) % 2 == 0)
+    assert certain(two).startswith("2 deals: each win rate is known to within 41 points; ")
+
+
+@pytest.mark.parametrize(
+    ("deals", "target"), [(4000, "1 point"), (12_000, "0.5 points"), (60_000, "0.2 points")]
+)
+def test_the_difference_to_find_is_smaller_than_the_width(deals: int, target: str) -> None:
+    won = {"a": np.arange(deals) % 2 == 0, "heuristic": np.arange(deals) % 100 < 1}
+    assert f"to find a difference of {target} takes about" in certain(games(**won))
 
 
 def test_rare_wins_have_no_adjusted_rate() -> None:
     """Its interval would be too narrow: with 0.1% of wins it holds the truth in 63% of trials."""
-    results = played_results(400).assign(won=np.arange(400) < 9)
-    assert "adjusted" not in summarise(results) or summarise(results)["adjusted"].isna().all()
-    assert summarise(results)["luck_z"].notna().all()
-    assert summarise(results.assign(won=np.arange(400) < 10))["adjusted"].notna().all()
+    rare = np.arange(400) < 9
+    for won in rare, ~rare:
+        results = played_results(400).assign(won=won)
+        assert "adjusted" not in summarise(results) or summarise(results)["adjusted"].isna().all()
+        assert summarise(results)["luck_z"].notna().all()
+    for won in np.arange(400) < 10, np.arange(400) >= 10:
+        assert summarise(played_results(400).assign(won=won))["adjusted"].notna().all()
+
+
+def test_games_without_a_move_take_no_time_per_move() -> None:
+    row = row_of(games(a=np.ones(3, bool)).assign(moves=0, seconds=0.0), "a")
+    assert (row["moves"], row["ms_per_move"]) == (0, 0)
 
 
 # --- luck -----------------------------------------------------------------------------------------

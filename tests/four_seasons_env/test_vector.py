@@ -92,6 +92,7 @@ def test_evaluations_of_all_autoreset_modes_are_equal():
 # --- when the next episode starts --------------------------------------------------------------
 
 
+@pytest.mark.compiled
 def test_final_observations_of_a_large_batch():
     """They lie in memory of another kind."""
     finals = []
