@@ -73,6 +73,22 @@ def test_mask_is_that_of_a_slow_model(name, player):
         assert stuck, "positions run out"
 
 
+@pytest.mark.parametrize("name", REPRESENTATIVES)
+def test_other_masks_are_those_of_a_slow_model(name):
+    rng, moves = np.random.default_rng(0), all_moves(RULES[name])
+    for mask, marked in (("legal", SlowGame.legal_moves), ("distinct", SlowGame.distinct_moves)):
+        env = FourSeasonsEnv(name, mask=mask, illegal="raise", max_moves=60)
+        _, info = env.reset(options={"deal": TRAIN_FROM})
+        model, ended = SlowGame(RULES[name], numbered_deck(TRAIN_FROM, RULES[name].ranks)), False
+        while not ended:
+            legal = np.flatnonzero(info["action_mask"])
+            assert {moves[number].text for number in legal} == set(marked(model))
+            action = int(rng.choice(legal))
+            model.play(moves[action].text)
+            _, _, terminated, truncated, info = env.step(action)
+            ended = terminated or truncated
+
+
 def test_a_reset_from_a_game_starts_a_new_run():
     game = later(Game(deal=TRAIN_FROM), random_moves(Game(deal=TRAIN_FROM), 1, 30))
     env = FourSeasonsEnv(mask="no_repeats")
