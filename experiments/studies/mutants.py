@@ -46,7 +46,7 @@ TESTS = {
     ),
     "experiments/summary.py": ("tests/experiments/test_summary.py",),
     "four_seasons_env/episodes/stepping.py": (
-        *(f"{ENGINE}/test_{name}.py" for name in ("env", "starts", "vector")),
+        *(f"{ENGINE}/test_{name}.py" for name in ("vector", "env", "starts", "deals")),
         f"{ENGINE}/test_errors.py::test_a_refused_call_changes_nothing",
     ),
     "four_seasons_env/engine/masks.py": (f"{ENGINE}/test_masks.py",),

@@ -92,6 +92,22 @@ def test_evaluations_of_all_autoreset_modes_are_equal():
 # --- when the next episode starts --------------------------------------------------------------
 
 
+@pytest.mark.parametrize(
+    ("mode", "moves", "ends"),
+    [("SameStep", [1, 2, 0, 1, 2, 0, 1], [2, 5]), ("NextStep", [1, 2, 3, 0, 1, 2, 3, 0], [2, 6])],
+)
+def test_one_episode_follows_the_other(mode, moves, ends):
+    """With NextStep, the step that begins an episode earns nothing and does not end."""
+    env = FourSeasonsVectorEnv(2, max_moves=3, autoreset_mode=mode, mask="no_repeats")
+    _, infos = env.reset(seed=1)
+    for step, played in enumerate(moves):
+        _, rewards, terminated, truncated, infos = env.step(infos["action_mask"].argmax(axis=1))
+        assert env.games["moves"].tolist() == [played, played]
+        assert truncated.tolist() == 2 * [step in ends] and not terminated.any()
+        if mode == "NextStep" and played == 0:
+            assert not rewards.any()
+
+
 @pytest.mark.compiled
 def test_final_observations_of_a_large_batch():
     """They lie in memory of another kind."""
