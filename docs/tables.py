@@ -246,15 +246,18 @@ def price() -> str:
     return as_markdown(as_text(players("price"), ("agent", "won % [95%]")))
 
 
-LONGER = [("fresh", "planner@lookahead=1", "planner")]
-"""Stored results, and two of their players: one that searches longer than the other."""
+LONGER = [
+    (name, deals, "planner@lookahead=1", "planner")
+    for name, deals in (("four-seasons", "test"), ("fresh", "fresh"))
+]
+"""Stored results, their deals, and two players: one that searches longer than the other."""
 
 
 @part
 def longer() -> str:
     """By how much a longer search wins more than a shorter one, on the same deals."""
     rows = []
-    for name, one, other in LONGER:
+    for name, deals, one, other in LONGER:
         games = pd.read_csv(RESULTS / "games" / f"{name}.csv.gz")
         played = [
             games.filter(regex=rf"^{re.escape(each)} deterministic\b") for each in (one, other)
@@ -263,10 +266,15 @@ def longer() -> str:
         difference = difference_of(*won)
         low, high = difference.interval()
         rows.append(
-            {"longer": one, "shorter": other, "deals": len(games), "more": difference.value}
+            {
+                "longer": one,
+                "shorter": other,
+                "deals": f"{len(games):,} {deals}",
+                "more": difference.value,
+            }
             | {"low": low, "high": high, "p_value": difference.p_value()}
         )
-    return differences(rows, "longer: `{longer}`", "shorter: `{shorter}`", "deals: {deals:,}")
+    return differences(rows, "longer: `{longer}`", "shorter: `{shorter}`", "deals")
 
 
 @part
