@@ -51,15 +51,17 @@ TESTS = {
     ),
     "four_seasons_env/engine/masks.py": (f"{ENGINE}/test_masks.py",),
     "four_seasons_env/engine/kernel.py": (
-        f"{ENGINE}/test_record.py",
-        f"{ENGINE}/test_kernel.py::test_any_pile_may_take_the_last_move",
-        f"{ENGINE}/test_kernel.py::test_games_of_many_piles_and_a_limited_redeal",
-        f"{ENGINE}/test_kernel.py::test_games_of_each_row_follow_the_rules",
+        *(f"{ENGINE}/test_{name}.py" for name in ("record", "kernel")),
+        *(
+            f"{ENGINE}/test_env.py::test_reward_of_{what}"
+            for what in ("a_won_game", "worrying_back")
+        ),
+        "tests/agents/test_worlds.py::test_orders_come_as_often_as_they_are_likely",
     ),
 }
 """The tests of each file; those that find most faults a second come first."""
 LONG = "not NextDeal and not process and not simplicity and not package"
-"""Which tests are short enough, of those without the marks `compiled` and `slow`."""
+"""Which tests are short enough, of those without the mark `compiled`."""
 LIBRARIES = ("numba", "gymnasium", "hypothesis", "pytest", "msgspec", "tyro")
 
 
@@ -116,7 +118,7 @@ def passes(tests: list[str], seconds: float) -> bool:
         os.dup2(null, 2)
         import pytest
 
-        chosen = ["-m", "not compiled and not slow", "-k", LONG, *tests]
+        chosen = ["-m", "not compiled", "-k", LONG, *tests]
         os._exit(int(pytest.main(["-x", "-q", "-p", "no:cacheprovider", *chosen])))
     until = time.monotonic() + seconds
     while time.monotonic() < until:

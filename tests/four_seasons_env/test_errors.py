@@ -456,6 +456,7 @@ IN_EPISODES = [
             ([0, 0, 0], ValueError, r"^actions must be of shape \(2,\), not of shape \(3,\)"),
             ([True, False], TypeError, "actions must be integers, not bool"),
             ([0, 32], ValueError, "^action in game 1 must be 0 to 31, not 32"),
+            ([0, 40], ValueError, "^action in game 1 must be 0 to 31, not 40"),
             ([-1, 0], ValueError, "^action in game 0 must be"),
             (np.array([0, 32], np.uint64), ValueError, "^action in game 1 must be 0 to 31, not 32"),
             (np.array([0, 2**64 - 1], np.uint64), ValueError, f"than 2\\^63, not {2**64 - 1}$"),

@@ -5,6 +5,7 @@ import pytest
 
 from four_seasons_env.agents import make_agent
 from four_seasons_env.engine.deals import TRAIN_FROM
+from four_seasons_env.engine.masks import MASKS, new_history, with_room
 from four_seasons_env.engine.moves import all_moves
 from four_seasons_env.env import FourSeasonsEnv
 from four_seasons_env.game import Game
@@ -87,6 +88,14 @@ def test_other_masks_are_those_of_a_slow_model(name):
             model.play(moves[action].text)
             _, _, terminated, truncated, info = env.step(action)
             ended = terminated or truncated
+
+
+def test_the_history_grows_before_it_is_full():
+    history = new_history(2, MASKS.index("no_repeats"))
+    for length, blocks in ((4, 1), (5, 2), (8, 2), (9, 4)):
+        history.runs["length"][1] = length
+        history = with_room(history)
+        assert history.seen.shape == (blocks, 2, 8)
 
 
 def test_a_reset_from_a_game_starts_a_new_run():

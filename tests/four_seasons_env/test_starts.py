@@ -52,6 +52,13 @@ def test_a_share_begins_in_starts() -> None:
     )
 
 
+def test_half_of_some_episodes_begin_in_starts() -> None:
+    env = FourSeasonsEnv()
+    env.set_starts(STARTS, share=0.5)
+    kinds = [game.deal >= TRAIN_FROM for game in begun(env, 40)]
+    assert 8 < sum(kinds) < 32
+
+
 def test_unseen_cards_are_reshuffled_or_kept() -> None:
     env = FourSeasonsEnv()
     env.set_starts(STARTS[:1])
@@ -90,8 +97,8 @@ def test_orders_come_as_a_player_must_expect_them() -> None:
 
 def test_an_episode_counts_from_its_start() -> None:
     env = FourSeasonsEnv(mask="no_repeats", starts=STARTS, max_moves=3)
-    for _ in range(20):
-        mask = env.reset(seed=0)[1]["action_mask"]
+    for seed in range(20):
+        mask = env.reset(seed=seed)[1]["action_mask"]
         assert same(mask, env.game.action_mask(distinct=True))
         ends = [env.step(int(env.action_masks().argmax()))[2:4] for _ in range(3)]
         assert ends == [(False, False)] * 2 + [(False, True)]
