@@ -52,7 +52,7 @@ price:
 	$(call store,price,$(RESULTS)/price.csv)
 
 # All of them again on fewer deals, with luck, and others at several settings.
-SETTINGS := finisher@base=greedy finisher@base=maskable_ppo rollout@worlds=8 \
+SETTINGS := planner@votes=0 finisher@base=greedy finisher@base=maskable_ppo rollout@worlds=8 \
 	rollout@worlds=16,expansions=500 \
 	next_deal_ppo@candidates=32,expansions=60 planner@positions=40,expansions=1,votes=0 \
 	planner@positions=40,expansions=15,votes=0 planner@positions=100,expansions=40,votes=0
