@@ -129,7 +129,7 @@ def most_deals(*names: str) -> pd.DataFrame:
 # --- README -------------------------------------------------------------------------------------
 
 BEST_PLAYERS = ("planner@lookahead=1", "planner", "heuristic")
-"""The strongest agent of a rule set, by validation deals: the first of these that played it."""
+"""The agent shown as the strongest: the first of these that played. No test deal chooses it."""
 
 LADDER = {
     CEILING: "a player who sees every card",
@@ -246,29 +246,26 @@ def price() -> str:
     return as_markdown(as_text(players("price"), ("agent", "won % [95%]")))
 
 
-LONGER = [
-    (name, deals, "planner@lookahead=1", "planner")
-    for name, deals in (("four-seasons", "test"), ("fresh", "fresh"))
-]
-"""Stored results, their deals, and two players: one that searches longer than the other."""
+LONGER, SHORTER = "planner@lookahead=1", "planner"
+"""Two players: one that searches longer than the other."""
 
 
 @part
 def longer() -> str:
     """By how much a longer search wins more than a shorter one, on the same deals."""
     rows = []
-    for name, deals, one, other in LONGER:
+    for name, deals in (("four-seasons", "test"), ("fresh", "fresh")):
         games = pd.read_csv(RESULTS / "games" / f"{name}.csv.gz")
         played = [
-            games.filter(regex=rf"^{re.escape(each)} deterministic\b") for each in (one, other)
+            games.filter(regex=rf"^{re.escape(each)} deterministic\b") for each in (LONGER, SHORTER)
         ]
         won = [(each == 52).to_numpy(float).T for each in played]  # of shape (seeds, deals)
         difference = difference_of(*won)
         low, high = difference.interval()
         rows.append(
             {
-                "longer": one,
-                "shorter": other,
+                "longer": LONGER,
+                "shorter": SHORTER,
                 "deals": f"{len(games):,} {deals}",
                 "more": difference.value,
             }
