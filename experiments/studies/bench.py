@@ -6,7 +6,8 @@
 Rates are of random legal play, including masks, observations and resets: of the single environment,
 the vector environment at several batch sizes, by default and with `copy=False`, and the next-deal
 environment, each in one thread, which is the default, and in more. A rate is the median of several
-windows. The slowest and the fastest window show the noise of the machine.
+windows. The slowest and the fastest window show the noise of the machine, and the column `load` how
+many processes used it in the minute before the first row.
 
 Costs are those of an import, a first step, a million games and learning. Each is measured in a new
 process.
@@ -221,13 +222,14 @@ def main(
         "rates": (RATES, measure_rates(games, threads, seconds)),
         "costs": (COSTS, measure_costs(many, minutes)),
     }[kind]
-    table = []
+    table, load = [], os.getloadavg()[0]
     print(*columns, sep=", ")
     for row in rows:
         table.append(row)
         print(*(f"{each:,.6g}" if isinstance(each, float) else each for each in row), sep=", ")
         if out:
-            write_csv(out, pd.DataFrame(table, columns=columns).assign(**measured_by()))
+            noted = {"load": round(load, 2)} | measured_by()
+            write_csv(out, pd.DataFrame(table, columns=columns).assign(**noted))
 
 
 if __name__ == "__main__":
