@@ -240,12 +240,6 @@ them. A player who sees every card could win at least {ceiling:.0%}.
 """.format_map(facts())
 
 
-@part
-def price() -> str:
-    """What longer thought wins."""
-    return as_markdown(as_text(players("price"), ("agent", "won % [95%]")))
-
-
 LONGER, SHORTER = "planner@lookahead=1", "planner"
 """Two players: one that searches longer than the other."""
 
@@ -741,10 +735,7 @@ def values() -> str:
 MEASURED = {
     "players": ["four-seasons"],
     "offline": ["offline-test", "offline-validation"],
-    **{
-        name: [name]
-        for name in ("price", "leaderboard", "fresh", "family", "learning", "values", "seeds")
-    },
+    **{name: [name] for name in ("leaderboard", "fresh", "family", "learning", "values", "seeds")},
     "untrained": ["untrained"],
 }
 """The stored comparisons of each part of `make results`."""

@@ -49,10 +49,6 @@ def draw_plots(out: Path) -> None:
     shown = once.query("agent in @ANSWER")
     plots.plot_win_rates(shown, "Four Seasons: who wins how often", out / "answer.png")
 
-    price = folders.read_table(RESULTS / "price.csv")
-    title = f"Four Seasons, {price['deals'].max():,} test deals: what longer thought wins"
-    plots.plot_speed_strength(price, title, out / "price.png")
-
     def rates(rows: pd.DataFrame, *names: str) -> dict[str, float]:
         won = rows.set_index("agent")["win_rate"]
         return {name: float(won[name]) for name in names}

@@ -14,7 +14,7 @@ OUT := runs/results$(if $(QUICK),-quick)
 few = $(if $(QUICK),$(1),$(2))
 store = $(if $(QUICK),,$(PYTHON) docs/tables.py --add $(OUT)/$(1) $(2))
 
-NAMES := census players price leaderboard fresh family learning values offline baselines untrained seeds \
+NAMES := census players leaderboard fresh family learning values offline baselines untrained seeds \
 	coverage small-games speed libraries
 
 .PHONY: all trainings $(NAMES)
@@ -42,17 +42,10 @@ players:
 	$(FOUR) compare --agents $(PLAYERS) --deals $(call few,0-19,test) --out $(OUT)/players
 	$(call store,players,$(RESULTS)/four-seasons.csv)
 
-# What thinking longer wins: from the fastest planner of positions to the slowest.
-PRICE := heuristic next_deal_ppo planner planner@lookahead=1 \
-	planner@lookahead=3,worlds=32,candidates=8
-
-price:
-	$(FOUR) compare --agents $(PRICE) --play deterministic --deals $(call few,0-9,0-1999) \
-		--out $(OUT)/price
-	$(call store,price,$(RESULTS)/price.csv)
-
-# All of them again on fewer deals, with luck, and others at several settings.
-SETTINGS := planner@votes=0 finisher@base=greedy finisher@base=maskable_ppo rollout@worlds=8 \
+# All of them again on fewer deals, with luck, and others at several settings: from the fastest
+# planner to the slowest, what thinking longer wins.
+SETTINGS := planner@lookahead=3,worlds=32,candidates=8 planner@votes=0 \
+	finisher@base=greedy finisher@base=maskable_ppo rollout@worlds=8 \
 	rollout@worlds=16,expansions=500 \
 	next_deal_ppo@candidates=32,expansions=60 planner@positions=40,expansions=1,votes=0 \
 	planner@positions=40,expansions=15,votes=0 planner@positions=100,expansions=40,votes=0
