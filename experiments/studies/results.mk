@@ -42,10 +42,9 @@ players:
 	$(FOUR) compare --agents $(PLAYERS) --deals $(call few,0-19,test) --out $(OUT)/players
 	$(call store,players,$(RESULTS)/four-seasons.csv)
 
-# All of them again on fewer deals, with luck, and others at several settings: from the fastest
-# planner to the slowest, what thinking longer wins.
-SETTINGS := planner@lookahead=3,worlds=32,candidates=8 planner@votes=0 \
-	finisher@base=greedy finisher@base=maskable_ppo rollout@worlds=8 \
+# All of them again on fewer deals, with luck, and others at several settings: what thinking longer
+# wins.
+SETTINGS := planner@votes=0 finisher@base=greedy finisher@base=maskable_ppo rollout@worlds=8 \
 	rollout@worlds=16,expansions=500 \
 	next_deal_ppo@candidates=32,expansions=60 planner@positions=40,expansions=1,votes=0 \
 	planner@positions=40,expansions=15,votes=0 planner@positions=100,expansions=40,votes=0
