@@ -1,5 +1,6 @@
 """The engine against the slow model: whole games, compared after each move; and its invariants."""
 
+import math
 import random
 from collections.abc import Sequence
 from functools import partial
@@ -122,6 +123,19 @@ def test_public_copies_hide_only_unseen_cards(game, seed):
         assert (kernel.public_copy(back, rules, np.array([seed], np.uint64)) == copied).all()
     assert sorted(before.pop("stock")) == sorted(after.pop("stock"))
     assert after == before
+
+
+@given(st.lists(st.integers(0, 13), min_size=4, max_size=4).filter(lambda cards: sum(cards) <= 18))
+def test_orders_are_counted_with_the_bases_behind_their_suits(cards):
+    unseen = sum(1 << 4 * rank + suit for suit in range(4) for rank in range(cards[suit]))
+    bases = sum(map(bool, cards))
+    orders = {
+        "corners-hoffmann": math.factorial(sum(cards) + bases) // math.prod(n + 1 for n in cards),
+        "corners": math.factorial(sum(cards)),
+    }
+    for name, count in orders.items():
+        rule = kernel.compile_rules(RULES[name])[0]
+        assert kernel.count_orders(rule, np.uint64(unseen)) == count
 
 
 # --- rules by example, with the table drawn ---------------------------------------------------
