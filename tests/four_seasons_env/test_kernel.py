@@ -134,8 +134,15 @@ def test_orders_are_counted_with_the_bases_behind_their_suits(cards):
         "corners": math.factorial(sum(cards)),
     }
     for name, count in orders.items():
-        rule = kernel.compile_rules(RULES[name])[0]
-        assert kernel.count_orders(rule, np.uint64(unseen)) == count
+        rule, before = kernel.compile_rules(RULES[name])[0], np.uint64(unseen)
+        assert kernel.count_orders(rule, before) == count
+        # Each card may be turned next: its factor says for how many orders each order after it is.
+        turned = [(card, before ^ np.uint64(1 << card)) for card in range(52) if unseen >> card & 1]
+        parts = [
+            int(kernel.order_factor(rule, before, card)) * int(kernel.count_orders(rule, after))
+            for card, after in turned
+        ]
+        assert sum(parts) == (count if turned else 0)
 
 
 # --- rules by example, with the table drawn ---------------------------------------------------
