@@ -331,8 +331,12 @@ def _check_place(place: str) -> tuple[str, str]:
             f"my_module.py and write my_module:{attribute}"
         )
     package = module.partition(".")[0]
-    if not (colon and package.isidentifier() and importlib.util.find_spec(package)):
-        lacks = f", and no module {module!r}" if colon else ""
+    found = package.isidentifier() and importlib.util.find_spec(package)
+    if found and (not colon or module.endswith(".py")):
+        asked = f"{module.removesuffix('.py')}:{attribute or 'MyAgent'}"
+        raise ValueError(f"an agent of a module is named as in {asked}, not {place!r}")
+    if not found:
+        lacks = f", and no module {module!r} in this folder or installed" if colon else ""
         raise ValueError(f"unknown agent {module!r}{lacks}: {nearest(module, AGENTS)}")
     if not attribute.isidentifier():
         raise ValueError(

@@ -171,7 +171,7 @@ def _difference(stored: Manifest, now: Manifest) -> str | None:
             return f"with luck by {name}, not {now.luck[rules]}"
     if not {stored.numbers[0], stored.numbers[-1]} <= set(now.numbers):
         return f"on the deals {stored.deals}, which {now.deals} leaves out"
-    # 2. Each player must still be there, with the same options and weights.
+    # 2. Each player must still be there, with the same options, weights and code.
     for rules, before in stored.players.items():
         players = {each.key: each for each in now.players.get(rules, ())}
         for player in before:
@@ -182,6 +182,8 @@ def _difference(stored: Manifest, now: Manifest) -> str | None:
                 return f"of {described(player, rules)} as {player.name}, not as {same.name}"
             if same.weights != player.weights:
                 return f"of {described(player, rules)} with other weights of {same.name}"
+            if same.code != player.code:
+                return f"of {described(player, rules)} by other code of {same.name}"
     return None
 
 

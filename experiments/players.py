@@ -10,6 +10,7 @@ from typing import Annotated
 from four_seasons_env.agents.agent import PLAYS, Agent
 from four_seasons_env.agents.names import AGENTS, Name, make_agent, make_to_play, names_agent
 from four_seasons_env.agents.policy_files import PolicyCard, load_policy_card
+from four_seasons_env.engine.jit import module_digest
 from four_seasons_env.experiments import folders
 from four_seasons_env.experiments.command_line import check_stored_seed
 from four_seasons_env.experiments.summary import CEILING, OPTIMUM
@@ -33,6 +34,9 @@ class Player:
     """Method of play; see `four_seasons_env.agents.Agent`."""
     weights: tuple[str, ...] = ()
     """SHA-256, in hex, of its weights and of the weights of agents in its options."""
+    code: tuple[str, ...] = ()
+    """SHA-256, in hex, of the module of an agent of another package, with what it imports from its
+    folder, and of those of agents in its options."""
     observation: str = Agent.observation
     """Description of what the agent observes."""
     mask: str = ""
@@ -103,6 +107,7 @@ def find_players(
                 train_seed=_train_seed(agent, name, named),
                 kind=agent.kind,
                 weights=tuple(card.sha256 for _, card in trained),
+                code=tuple(_code(name)),
                 observation=agent.observation,
                 # A network that always prefers the move back would go round until the move limit.
                 mask="no_repeats" if play == "deterministic" else agent.mask,
@@ -153,6 +158,15 @@ def _weights(name: Name, rules: Rules) -> Iterator[tuple[Path, PolicyCard]]:
     for value in name.options.values():
         if names_agent(value):
             yield from _weights(Name(value), rules)
+
+
+def _code(name: Name) -> Iterator[str]:
+    """The digest of the module of an agent of another package, and of those in its options."""
+    if name.registered not in AGENTS:
+        yield module_digest(name.registered.partition(":")[0])
+    for value in name.options.values():
+        if names_agent(value):
+            yield from _code(Name(value))
 
 
 def _budget(folder: Path, card: PolicyCard) -> list[float | None]:

@@ -46,6 +46,8 @@ class OwnLayers(MaskableActorCriticPolicy):
     """How the layers are chosen instead, for the error."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
+        if "use_sde" in kwargs:
+            raise TypeError(f"{type(self).__name__} is for MaskablePPO, not for PPO or A2C")
         for name in sorted(kwargs.keys() & self.unused):
             raise TypeError(f"{type(self).__name__} has no {name!r}: {self.remedy}")
         super().__init__(*args, **kwargs)

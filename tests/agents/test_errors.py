@@ -164,7 +164,9 @@ NAMES = [
     (agent("=heuristic"), ValueError, "a label must not be empty"),
     (agent("__main__:mine"), ValueError, r"save it in my_module\.py and write my_module:mine"),
     (agent(f"{HERE}:A,{HERE}:B"), ValueError, "give the same label to each, as in own="),
-    (agent("no_module:First"), ValueError, "agent 'no_module', and no module 'no_module'"),
+    (agent("no_module:First"), ValueError, "agent 'no_module', and no module .* in this folder"),
+    (agent("json"), ValueError, "named as in json:MyAgent, not 'json'"),
+    (agent("json.py:Mine"), ValueError, "named as in json:Mine, not"),
     (agent(f"{HERE}:Firrst"), ValueError, "has no class 'Firrst': did you mean 'First'"),
 ]
 OPTIONS = [
@@ -262,6 +264,7 @@ MODELS = [  # slow: they compile environments
     (sb3_model("moves", False, "tops"), ValueError, 'needs observation="places" of .* not float32'),
     (sb3_model("moves", False, "places", rules="simplicity"), ValueError, "of 'simplicity'"),
     (sb3_model("moves", False, "places", net_arch=[8]), TypeError, "no 'net_arch': .* `layers`"),
+    (sb3_model("moves", False, "places", use_sde=False), TypeError, "is for MaskablePPO, not for"),
     (sb3_model("candidates", True, "cards", table=True), ValueError, "needs FourSeasonsNextDeal"),
     (sb3_model("candidates", True, "cards"), TypeError, "features_extractor_class"),
 ]

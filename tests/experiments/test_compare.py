@@ -15,6 +15,7 @@ from four_seasons_env import __version__
 from four_seasons_env.agents import Agent
 from four_seasons_env.agents.policy_files import save_policy
 from four_seasons_env.engine.deals import TRAIN_FROM
+from four_seasons_env.engine.jit import module_digest
 from four_seasons_env.experiments.compare import Compare, compare
 from four_seasons_env.experiments.comparison import (
     COLUMNS,
@@ -150,6 +151,23 @@ def test_weights_make_a_player(tmp_path: Path, agent: str) -> None:
     assert compare(run).equals(compare(run)), "the games are played once"
     save_policy(tmp_path / "net", card, {name: 2 * each for name, each in weights.items()})
     with pytest.raises(ValueError, match=f"with other weights of {agent}:.*: choose a new folder"):
+        compare(run)
+
+
+def test_code_makes_a_player(tmp_path: Path, monkeypatch) -> None:
+    """Also that which the module of an agent imports from its folder."""
+    (tmp_path / "rule.py").write_text(
+        "from four_seasons_env.agents import Agent\n\n\nclass First(Agent):\n"
+        "    def act(self, positions, masks, rng):\n        return masks.argmax(axis=1)\n"
+    )
+    (tmp_path / "mine.py").write_text("from rule import First\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    run = comparison(tmp_path / "x", "mine=mine:First")
+    assert compare(run).equals(compare(run)), "the games are played once"
+    with (tmp_path / "rule.py").open("a") as file:
+        file.write("# changed\n")
+    module_digest.cache_clear()  # of this process
+    with pytest.raises(ValueError, match="by other code of mine:First: choose a new folder"):
         compare(run)
 
 
