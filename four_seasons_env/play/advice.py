@@ -140,7 +140,11 @@ def values(game: Game) -> dict[str, float]:
 def chance(game: Game) -> float | None:
     """The chance that the planner wins from here, 0 to 1; None where it is unknown."""
     judge = _judge(game.rules)
-    return None if judge is None else judge.chance(game)
+    if judge is None:
+        return None
+    chance = judge.chance(game)
+    # The planner asks the solver for a short time only, and is_lost for longer.
+    return 0.0 if chance is None and is_lost(game) else chance
 
 
 def verdict(game: Game) -> str:
