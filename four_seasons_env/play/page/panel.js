@@ -42,6 +42,11 @@ export class Panel {
     $("step").addEventListener("click", () => this.step());
     $("watch").addEventListener("click", () => this.watch(!this.watching));
     $("show-chance").addEventListener("change", () => this.chance());
+    $("log").addEventListener("toggle", () => this.#showLast()); // a closed list cannot scroll
+  }
+
+  #showLast() {
+    $("played").scrollTop = $("played").scrollHeight;
   }
 
   /** Learn which agents can play the rules. */
@@ -88,7 +93,7 @@ export class Panel {
     refill($("legal"), moves, $("moves").firstElementChild);
     refill($("cards"), view.table.map(item));
     $("played").replaceChildren(...view.moves.map((move) => item(move)));
-    $("played").scrollTop = $("played").scrollHeight;
+    this.#showLast();
     this.#enable();
     if (view.over) this.watch(false);
     this.chance();
