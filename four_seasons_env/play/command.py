@@ -63,7 +63,8 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--record",
         type=expanded,
-        help="file to which finished games are added, a line of JSON each",
+        help="file to which finished games are added, a line of JSON each; a lost game with moves "
+        "left counts when you open another",
     )
     parser.add_argument("--player", default="", help="name of the player, for --record")
     return parser

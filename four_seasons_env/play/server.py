@@ -9,6 +9,7 @@ Requests, and their answers:
 - POST ``/api/sessions``: a new game (`NewGame`)
 - GET ``/api/sessions/ID``: the game
 - POST ``/api/sessions/ID/move`` (`Change`); also ``undo``, ``redo``, ``finish``, ``restart``
+- POST ``/api/sessions/ID/leave``: the player opens another game: a lost one is recorded
 - GET ``/api/sessions/ID/why``: ``?from=&to=``: why no card goes from a place to another
 - GET ``/api/sessions/ID/hint``: ``?agent=``: its move, or null and the reason in words; and the
   planner's value of each move to a new position
@@ -162,6 +163,7 @@ class Application:
             Route("/api/advisers", self.advisers),
             Route("/api/sessions", self.create, methods=["POST"]),
             Route(session, self.show),
+            Route(session + "/leave", self.leave, methods=["POST"]),
             Route(session + "/why", self.why),
             Route(session + "/hint", self.hint),
             Route(session + "/chance", self.chance),
@@ -203,6 +205,8 @@ class Application:
     def _answer(self, request: Request, name: str, status: int = 200, said: str = "") -> Response:
         flags = {each: request.query_params.get(each) == "1" for each in ("unseen", "compact")}
         view = session_view(self._sessions[name], **flags)
+        if request.method == "POST" and view["unsaved"]:
+            print(f"four_seasons_env: {view['unsaved']}", file=sys.stderr, flush=True)
         return JSONResponse({"id": name, "said": said} | view, status)
 
     async def create(self, request: Request) -> Response:
@@ -244,12 +248,18 @@ class Application:
             session.play(body.move, by_agent=bool(body.agent))
         else:
             getattr(session, change)()
-        if session.unsaved:
-            print(f"four_seasons_env: {session.unsaved}", file=sys.stderr, flush=True)
         # The move that was played or taken back is the last one of the longer game.
         last = max(played, session.played, key=len)[-1:]
         said = did_words(change, before, last[0] if last else None, session.game)
         return self._answer(request, request.path_params["name"], said=said)
+
+    async def leave(self, request: Request) -> Response:
+        """Record the game if it is lost: many lost games have moves left, and so never end."""
+        await _body(request, Change)
+        session = self._session(request)
+        if self._save and session.steps and await _think(advice.is_lost, session.game.copy()):
+            session.save()
+        return self._answer(request, request.path_params["name"])
 
     async def why(self, request: Request) -> Response:
         """Why no card goes from a place to another; without a target, anywhere."""
@@ -405,7 +415,7 @@ def make_app(
     Args:
         hosts: names under which it may be reached (the ``Host`` of requests); "*" for any. This
             protects a server on loopback from pages whose DNS name points at loopback.
-        save: called with each session whose game ends.
+        save: called with each session whose game is finished.
         start: the rule set and the deal to open first: a number, a deck's text, or None for any.
         agent: name of another agent that gives hints, such as "my_module:MyAgent".
     """

@@ -47,6 +47,8 @@ class History:
     """The indices of the moves that an agent played."""
     undone: Count = 0
     """How many moves that had turned a card were taken back."""
+    saved: bool = False
+    """Whether the game with these moves has been saved."""
 
 
 def _check_length(moves: int) -> None:
@@ -71,9 +73,9 @@ class Session:
         moves: played at once, as texts.
         history: `history` of another session after these moves. Without it, records of the game
             have no times.
-        save: called when a game ends whose moves it has not saved yet: Undo and Redo lead to the
-            same end again. If it raises OSError, the session continues, and `unsaved` has the
-            reason.
+        save: called when the game ends, and by `save()`, unless it has saved a game of these moves:
+            Undo and Redo lead to the same end again. If it raises OSError, the session continues,
+            and `unsaved` has the reason.
 
     Raises:
         ValueError: for unknown rules, a bad deal, more than `SESSION_MOVES`, moves that are not
@@ -96,9 +98,9 @@ class Session:
         self.undone = history.undone
         """Moves that had turned a card and were taken back."""
         self.unsaved = ""
-        """Why the game, which has ended, could not be saved."""
+        """Why the game, which is finished, could not be saved."""
         self._save: Save | None = None  # while `moves` are played, which have been saved
-        self._saved: set[tuple[Move, ...]] = set()  # all moves of each game that has ended
+        self._saved: set[tuple[Move, ...]] = set()  # all moves of each finished game
         self._undone: list[Step] = []
         _check_length(len(moves))
         check_times(history.times, len(moves))
@@ -106,6 +108,8 @@ class Session:
         for i, (text, seconds) in enumerate(zip(moves, times, strict=True)):
             move = find_move(self.game.rules, text)
             self._play(Step(self.game, move, seconds, i in by_agent))
+        if history.saved:
+            self._saved.add(tuple(self.played))
         self._save = save
         self._started = time.monotonic() - (self.seconds_of_last_move or 0)
 
@@ -119,7 +123,7 @@ class Session:
         """For another `Session`, which then continues this one."""
         by_agent = tuple(i for i, step in enumerate(self.steps) if step.by_agent)
         times = tuple(round(each, 2) for each in self.record().times)
-        return History(times, by_agent, self.undone)
+        return History(times, by_agent, self.undone, tuple(self.played) in self._saved)
 
     @property
     def seconds_of_last_move(self) -> float | None:
@@ -169,13 +173,14 @@ class Session:
         self._undone.clear()
 
     def _play(self, step: Step) -> None:
+        self.unsaved = ""
         self.before, self.game = step.before, step.before.after(step.move)
         self.steps.append(step)
         if self.game.is_over:
-            self._end()
+            self.save()
 
-    def _end(self) -> None:
-        """Save the game, which has ended, unless its moves have been saved."""
+    def save(self) -> None:
+        """Save the game, which is finished, unless its moves have been saved."""
         moves = tuple(self.played)
         try:
             if self._save and moves not in self._saved:

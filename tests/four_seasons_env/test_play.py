@@ -191,6 +191,29 @@ def test_hidden_cards_are_not_sent(client, rules):
     assert not any(f'"{card}"' in listed for card in twin.stock)
 
 
+def test_a_lost_game_is_recorded_when_left(new_client):
+    saved = []
+    client = new_client(save=lambda session: saved.append(session.record()))
+    history: dict = {}
+    # Opened only; not lost; lost, though cards can go back and forth; and once more, as after the
+    # server has been started again.
+    for moves in (0, 1, 46, 46):
+        game = {"deal": 17, "moves": moves * ["deal"], "history": history}
+        path = f"/api/sessions/{client.post('/api/sessions', json=game).json()['id']}/leave"
+        for _ in range(2):
+            history = client.post(path, json={}).json()["history"]
+    assert [(len(record.moves), record.result) for record in saved] == [(46, "open")]
+
+
+def test_the_meter_agrees_with_the_solver(monkeypatch):
+    from four_seasons_env.play import advice
+
+    monkeypatch.setattr("four_seasons_env.agents.planner.chances.Judge.chance", lambda *_: None)
+    game = Game(deal=17)
+    assert advice.chance(game) is None
+    assert advice.chance(later(game, 46 * ["deal"])) == 0
+
+
 class Spy(Agent):
     """An own agent, which chooses the last move and notes what it is shown."""
 

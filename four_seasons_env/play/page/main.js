@@ -105,13 +105,18 @@ function show(next) {
   if (view.unsaved) say(`${end} ${view.unsaved}.`, "error");
   else if (isNew) say(end, view.won ? "won" : "");
   tick();
-  const { id, rules, deal, moves } = view;
   const address = addressOf(view);
-  ids[address] = id;
-  const game = JSON.stringify({ rules, deal, moves, history: view.history });
-  keep("sessionStorage", KEPT + address, game);
+  ids[address] = view.id;
+  const game = store(view);
   for (const storage of STORAGES) keep(storage, KEPT, game);
   if (location.search !== address) history.replaceState(null, "", address);
+}
+
+/** Keep a game in the tab; returns its text. */
+function store({ rules, deal, moves, history }) {
+  const game = JSON.stringify({ rules, deal, moves, history });
+  keep("sessionStorage", KEPT + addressOf({ rules, deal }), game);
+  return game;
 }
 
 const clock = (seconds) => `${Math.floor(seconds / 60)}:${String(Math.floor(seconds % 60)).padStart(2, "0")}`;
@@ -215,14 +220,17 @@ function setUp({ rules, deal, moves, history }) {
   return post(`sessions${suffix()}`, { rules, deal, moves, history });
 }
 
-/** Start a game with an entry in the browser's history: Back returns to the game before. */
+/** Leave the game for another one, with an entry in the browser's history: Back returns to it. */
 function start(request) {
   panel.watch(false);
   return act(async () => {
     const next = await request();
     const address = addressOf(next);
-    if (view && location.search !== address) history.pushState(null, "", address);
-    return next;
+    if (!view || location.search === address) return next;
+    const left = await post(`sessions/${view.id}/leave`); // a lost game is recorded
+    store(left);
+    history.pushState(null, "", address);
+    return { ...next, unsaved: left.unsaved };
   });
 }
 
