@@ -70,7 +70,7 @@ def solve_deal(arguments: Sequence[str] | None = None) -> None:
     # 1. The deal. Compiled code is loaded here, because the list of rules needs none.
     options = _solve_parser().parse_args(arguments)
     from four_seasons_env.game import Game
-    from four_seasons_env.rendering.layout import cards_at, ends
+    from four_seasons_env.rendering.layout import moved_cards
     from four_seasons_env.solver import solve
 
     if not options.seconds > 0:
@@ -80,8 +80,8 @@ def solve_deal(arguments: Sequence[str] | None = None) -> None:
     # 2. Solve it, and print the game.
     solution = solve(game, seconds=options.seconds)
     for number, move in enumerate(solution.moves, 1):
-        # The card that a move takes from its place; none if the waste is turned over.
-        moved = game.stock[:1] if move.turns else cards_at(game, ends(game, move)[0])[-1:]
+        # Of cards that move as one, the lowest; no card if the waste is turned over.
+        moved = (game.stock if move.turns else moved_cards(game, move))[:1]
         game.play(move)
         print(f"{number:4}. {move!s:7} {''.join(moved):3} {game.cards_up:3} up")
     if solution.moves:

@@ -12,13 +12,13 @@ from four_seasons_env.game import Game
 from four_seasons_env.play.words import describe, move_words, table_words, unseen_words
 from four_seasons_env.records import Record, check_times
 from four_seasons_env.rendering import draw_svg
-from four_seasons_env.rendering.layout import ends, places
+from four_seasons_env.rendering.layout import ends, moved_cards, places
 from four_seasons_env.rules import Rules
 from four_seasons_env.rules_in_words import rules_in_words
 from four_seasons_env.schemas import Count
 
 Save = Callable[["Session"], None]
-"""A function that is called with a session whose game has ended, and writes its record."""
+"""A function that is called with a session whose game is finished, and writes its record."""
 
 SESSION_MOVES = 5_000
 """Moves of a game, so that a server replays it in a second or two."""
@@ -255,6 +255,7 @@ def session_view(session: Session, unseen: bool = False, compact: bool = False) 
         "legal": [
             dict(zip(("from", "to"), ends(game, move), strict=True))
             | {"move": move.text, "words": move_words(game, move)}
+            | {"cards": len(moved_cards(game, move))}
             for move in game.legal_moves()
         ],
         "table": table_words(game),

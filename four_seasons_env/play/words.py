@@ -7,7 +7,7 @@ import re
 from four_seasons_env.engine.deals import RANKS
 from four_seasons_env.engine.moves import STOCK, Move
 from four_seasons_env.game import Game, IllegalMove
-from four_seasons_env.rendering.layout import cards_at, ends, placed, places
+from four_seasons_env.rendering.layout import cards_at, ends, moved_cards, placed, places
 from four_seasons_env.rules_in_words import rank_words
 
 _SUITS = {"C": "clubs", "S": "spades", "H": "hearts", "D": "diamonds"}
@@ -15,13 +15,17 @@ _CROSS = ("north pile", "west pile", "centre pile", "east pile", "south pile")
 
 
 def move_words(game: Game, move: Move) -> str:
-    """A legal move in words: "7 of clubs from the waste to the north pile"."""
+    """A legal move in words: "7 of clubs from the waste to the north pile".
+
+    Of cards that move as one, the lowest is named: "7 of clubs and the 2 cards on it from ...".
+    """
     if move.turns:
         return "turn the waste over" if move.target == STOCK else "deal a card"
-    source, target = ends(game, move)
-    card = card_words(cards_at(game, source)[-1])
-    where, onto = (_in(place_words(game, place)) for place in (source, target))
-    return f"{card} from {where} to {onto}"
+    cards = moved_cards(game, move)
+    above = len(cards) - 1
+    on_it = f" and the {f'{above} cards' if above > 1 else 'card'} on it" * (above > 0)
+    where, onto = (_in(place_words(game, place)) for place in ends(game, move))
+    return f"{card_words(cards[0])}{on_it} from {where} to {onto}"
 
 
 def _in(words: str) -> str:

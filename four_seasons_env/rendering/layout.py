@@ -91,6 +91,9 @@ class Position(Protocol):
     def is_over(self) -> bool:
         """Whether it is won, or only moves that rename spaces are left."""
 
+    def after(self, move: Move) -> Position:
+        """The position after a legal move."""
+
     def legal_moves(self, distinct: bool = False) -> list[Move]:
         """The legal moves; without those that only rename spaces, if ``distinct``."""
 
@@ -131,6 +134,17 @@ def ends(position: Position, move: Move) -> tuple[str, str]:
     if move.target != FOUNDATION:
         return source, f"T{move.target}"
     return source, f"F:{cards_at(position, source)[-1][1]}"
+
+
+def moved_cards(position: Position, move: Move) -> list[str]:
+    """The cards that a legal move takes from its place, bottom first; none if it turns cards."""
+    if move.turns:
+        return []
+    source, target = ends(position, move)
+    count = 1
+    if position.rules.runs and source[0] == target[0] == "T":
+        count = len(position.after(move).tableau[move.target]) - len(position.tableau[move.target])
+    return cards_at(position, source)[-count:]
 
 
 def grid(piles: int) -> list[Sequence[str]]:

@@ -24,9 +24,16 @@ from four_seasons_env.agents import Agent
 from four_seasons_env.engine.moves import find_move
 from four_seasons_env.game import Game
 from four_seasons_env.play.session import Session
-from four_seasons_env.play.words import card_words, did_words, table_words, unseen_words, why_not
+from four_seasons_env.play.words import (
+    card_words,
+    did_words,
+    move_words,
+    table_words,
+    unseen_words,
+    why_not,
+)
 from four_seasons_env.records import read_records
-from four_seasons_env.rendering.layout import ends, places
+from four_seasons_env.rendering.layout import cards_at, ends, moved_cards, places
 from four_seasons_env.rules import RULES, get_rules
 from four_seasons_env.solver import solve
 from tests.helpers import (
@@ -34,11 +41,14 @@ from tests.helpers import (
     ROOT,
     biased_choice,
     canonical,
+    later,
     numbered_deck,
     restocked,
     stock_codes,
 )
 
+RUN = "deal deal deal W>T4 deal deal W>T1 W>T0"
+"""Moves of deal 30000 of four-seasons-1883, until 3H 2H can go to the 4H."""
 DECK = " ".join(numbered_deck(17))
 SIGNALS = {signal.SIGINT: 130, signal.SIGTERM: 143}
 OWN = ("Spy", "Faulty", "Counting", "Sleeping")
@@ -82,6 +92,24 @@ def test_turned_cards_have_words(positions):
         words = did_words("move", game, move, after)
         for card in game.unseen - after.unseen:
             assert f"{card_words(card)} comes to the " in words[:1].lower() + words[1:]
+
+
+def test_moves_name_the_lowest_card(positions):
+    for game, _ in positions:
+        for move in game.legal_moves():
+            if not move.turns:
+                cards = moved_cards(game, move)
+                source, target = ends(game, move)
+                assert cards == cards_at(game, source)[-len(cards) :]
+                assert cards_at(game.after(move), target)[-len(cards) :] == cards
+                assert move_words(game, move).startswith(card_words(cards[0]))
+
+
+def test_cards_that_move_as_one_are_named():
+    game = later(Game("four-seasons-1883", 30_000), RUN.split())
+    assert move_words(game, find_move(game.rules, "T0>T4")) == (
+        "3 of hearts and the card on it from the north pile to the south pile"
+    )
 
 
 def test_tables_have_words(positions):
@@ -810,6 +838,33 @@ def test_fingers_drag_cards(page):
     by_touch(page, "T3", "T0")
     wait_for(page, 1)
     assert page.evaluate("scrollY") == 0
+
+
+def test_cards_that_move_as_one_are_dragged(page):
+    open_deal(page, 30_000, "four-seasons-1883")
+    for number, move in enumerate(RUN.split(), 1):
+        by_clicks(page, *(["stock"] if move == "deal" else move.split(">")))
+        wait_for(page, number)
+    page.mouse.move(*centre(page, "T0"))
+    page.mouse.down()
+    page.mouse.move(*centre(page, "T4"), steps=5)
+    dragged = page.locator("#board .dragged")
+    assert dragged.evaluate_all("all => all.map(e => e.dataset.card)") == ["3H", "2H"]
+    page.mouse.up()
+    wait_for(page, number + 1)
+    expect(page, "3 of hearts and the card on it from the north pile to the south pile")
+
+
+@both_widths
+def test_the_newest_moves_are_in_view(page):
+    open_deal(page)
+    press(page, "d", *range(1, 36))
+    page.click("#log summary")
+    page.wait_for_timeout(100)
+    cut = "list => [list.scrollWidth - list.clientWidth, list.scrollHeight - list.clientHeight]"
+    wide, high = page.locator("#played").evaluate(cut)
+    assert wide == 0
+    assert page.locator("#played").evaluate("list => list.scrollTop") == pytest.approx(high, abs=1)
 
 
 @both_widths

@@ -179,27 +179,36 @@ export class Board {
     if (!name || event.button !== 0) return;
     this.home.setPointerCapture(event.pointerId);
     const turns = name === "stock" && this.#turn();
-    const card = turns || !this.#moves(name).length ? null : this.#top(name);
-    this.drag = { pointer: event.pointerId, name, card, x: event.clientX, y: event.clientY, far: false };
+    const cards = turns ? [] : this.#taken(name);
+    this.drag = { pointer: event.pointerId, name, cards, x: event.clientX, y: event.clientY, far: false };
+  }
+
+  /** The cards that leave a place together; where a target takes fewer, the others go back. */
+  #taken(name) {
+    const cards = [...this.home.querySelectorAll(`.card[data-at="${name}"]`)];
+    const count = Math.max(0, ...this.#moves(name).map((move) => move.cards));
+    return cards.slice(cards.length - count);
   }
 
   #move(event) {
     const drag = this.drag;
-    if (!drag?.card || drag.pointer !== event.pointerId) return;
+    if (!drag?.cards.length || drag.pointer !== event.pointerId) return;
     const dx = event.clientX - drag.x;
     const dy = event.clientY - drag.y;
     if (!drag.far && Math.hypot(dx, dy) < FAR) return;
     if (!drag.far) {
       this.release();
       drag.far = true;
-      drag.home = where(drag.card);
-      drag.card.classList.add("dragged");
-      drag.card.parentNode.append(drag.card);
+      drag.homes = drag.cards.map(where);
+      for (const card of drag.cards) card.classList.add("dragged");
+      drag.cards[0].parentNode.append(...drag.cards);
       this.#showTargets(drag.name);
     }
-    const scale = 1 / drag.card.ownerSVGElement.getScreenCTM().a;
-    const { x, y } = drag.home;
-    drag.card.setAttribute("transform", `translate(${x + dx * scale} ${y + dy * scale})`);
+    const scale = 1 / drag.cards[0].ownerSVGElement.getScreenCTM().a;
+    for (const [i, card] of drag.cards.entries()) {
+      const { x, y } = drag.homes[i];
+      card.setAttribute("transform", `translate(${x + dx * scale} ${y + dy * scale})`);
+    }
   }
 
   #up(event) {
@@ -219,9 +228,9 @@ export class Board {
     if (onto) this.game.why(drag.name, onto);
   }
 
-  /** The place under the pointer, or else the legal target that the card covers most. */
+  /** The place under the pointer, or else the legal target that the lowest card covers most. */
   #under(event, drag) {
-    const card = drag.card.getBoundingClientRect();
+    const card = drag.cards[0].getBoundingClientRect();
     let best = null;
     let most = 0;
     for (const { to } of this.#moves(drag.name)) {
