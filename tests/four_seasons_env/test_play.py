@@ -837,6 +837,8 @@ def test_fingers_drag_cards(page):
     assert page.inner_html("#board") == before
     by_touch(page, "T3", "T0")
     wait_for(page, 1)
+    by_touch(page, "stock", "T2")
+    wait_for(page, 2)
     assert page.evaluate("scrollY") == 0
 
 
