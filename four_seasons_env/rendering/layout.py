@@ -24,6 +24,8 @@ _STEP, _LEAST_STEP = 28.0, 21.0
 """The visible height of a covered card: its maximum, and its minimum in the waste."""
 _COMPACT_CARDS = 2
 """The cards of a pile for which a compact table always has room."""
+_COMPACT_WASTE = 9
+"""The cards of the waste for which a compact table always has room: the height of the cross."""
 
 _CROSS = (("F:C", "T0", "F:S"), ("T1", "T2", "T3"), ("F:H", "T4", "F:D"))
 _WIDEST = 6
@@ -180,7 +182,8 @@ def layout(sizes: Sequence[int], compact: bool = False) -> Layout:
 
     Args:
         sizes: number of cards of each pile.
-        compact: no more room below a row than its largest pile needs, instead of enough for any.
+        compact: no more room below a row than its largest pile needs, instead of enough for any;
+            but enough below the waste.
     """
     # 1. The rows, from top to bottom, each as high as its cards need.
     rows = grid(len(sizes))
@@ -194,11 +197,15 @@ def layout(sizes: Sequence[int], compact: bool = False) -> Layout:
         if piles and compact:
             room = min(_FAN, round(_STEP * (max(*piles, _COMPACT_CARDS) - 1)))
         y += CARD[1] + room + _GAP
+    height = y - _GAP + _MARGIN
     # 2. To the right of the widest row, the stock, and the waste below it.
     right = 2 * _MARGIN + max(map(len, rows)) * (CARD[0] + _GAP) - _GAP + 12
-    places |= {"stock": (right, _MARGIN), "W": (right, _MARGIN + CARD[1] + 2 * _GAP)}
+    below = _MARGIN + CARD[1] + 2 * _GAP
+    places |= {"stock": (right, _MARGIN), "W": (right, below)}
+    if compact:
+        height = max(height, below + CARD[1] + round(_STEP) * (_COMPACT_WASTE - 1) + _MARGIN)
     return Layout(
         width=right + CARD[0] + _MARGIN,
-        height=y - _GAP + _MARGIN,
+        height=height,
         places=places,
     )

@@ -182,6 +182,12 @@ def test_long_piles_cover_no_other(piles):
         assert step >= 20
 
 
+@pytest.mark.parametrize("piles", [1, 4, 5, 12])
+def test_compact_tables_show_the_waste(piles):
+    count, step = layout([1] * piles, compact=True).waste_step(20)
+    assert count >= 9 and step >= 20
+
+
 # --- pictures, files and windows ------------------------------------------------------------------
 
 
