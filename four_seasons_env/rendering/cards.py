@@ -11,7 +11,9 @@ from four_seasons_env.rendering.layout import CARD
 
 TABLE = "#e3ece4"
 LINE = "#8fa698"
-"""Places without a card, and text next to cards."""
+"""Places without a card."""
+LABEL = "#52645a"
+"""Text next to cards, and in places without a card."""
 PAPER = "#ffffff"
 EDGE = "#9aa5a0"
 BACK = "#3d5a80"

@@ -15,6 +15,7 @@ from four_seasons_env.arguments import check_positive, names_nearest
 from four_seasons_env.engine.deals import RANKS, SUITS
 from four_seasons_env.rendering.cards import (
     ARROW,
+    LABEL,
     LINE,
     MARK,
     TABLE,
@@ -42,7 +43,7 @@ _LIST_HEIGHT = 124
 _REDEAL = "M14 3A14 14 0 1 1 4-13.4M4-22V-13H-5"
 
 
-_label = functools.partial(write_between, colour=LINE, classes="stroke line")
+_label = functools.partial(write_between, colour=LABEL, classes="stroke label")
 """Ranks or digits on the table itself."""
 
 
@@ -95,7 +96,7 @@ class _Drawing:
         for name, built in self.position.foundations.items():
             place = f"F:{name}"
             ghost = _label(bases[name][0], y=34, height=22)
-            ghost += suit(name, CARD[0] / 2, 88, size=38, colour=LINE, classes="line")
+            ghost += suit(name, CARD[0] / 2, 88, size=38, colour=LABEL, classes="label")
             self.empty(place, ghost)
             self.spread(place, built[-1:], 0)
             self._level(self.table.places[place], len(built), ranks)
@@ -117,8 +118,8 @@ class _Drawing:
         if redeals:  # an arrow that turns back, above their number
             line = {"stroke_width": 4, "stroke_linecap": "round", "stroke_linejoin": "round"}
             place = f"translate({CARD[0] / 2:g} 62)"
-            ink = {"fill": "none", "stroke": LINE, **line, "transform": place}
-            arrow = shape("path", "stroke line", d=_REDEAL, **ink)
+            ink = {"fill": "none", "stroke": LABEL, **line, "transform": place}
+            arrow = shape("path", "stroke label", d=_REDEAL, **ink)
             arrow += _label(str(redeals), y=96, height=20)
         self.empty("stock", arrow)
         if position.stock_size:
@@ -135,7 +136,7 @@ class _Drawing:
         shown, step = self.table.waste_step(len(waste))
         self.empty("W")
         if len(waste) > shown:
-            more, classes = f"+{len(waste) - shown}", "stroke line more"
+            more, classes = f"+{len(waste) - shown}", "stroke label more"
             y = corner[1] - 21
             self.parts.append(_label(more, left=corner[0], y=y, height=15, classes=classes))
         self.spread("W", waste[len(waste) - shown :], step)
@@ -147,7 +148,7 @@ class _Drawing:
         step = (self.table.width - left - 24) / ranks
         for row, name in enumerate(SUITS):
             y = top + 8 + 28 * row
-            self.parts.append(suit(name, 28, y + 8, size=16, colour=LINE, classes="line"))
+            self.parts.append(suit(name, 28, y + 8, size=16, colour=LABEL, classes="label"))
             for i, rank in enumerate(RANKS[:ranks]):
                 if rank + name in unseen:
                     at = left + i * step
