@@ -26,7 +26,7 @@ from four_seasons_env.experiments.play import play_game
 from four_seasons_env.files import write_atomically
 from four_seasons_env.game import Game
 from four_seasons_env.play import advice
-from four_seasons_env.play.words import move_words, table_words
+from four_seasons_env.play.words import move_words, played_words, table_words
 from four_seasons_env.records import Record, RecordError, parse_record, read_lines
 from four_seasons_env.rendering.svg import draw_svg
 from four_seasons_env.solver import solve
@@ -184,7 +184,8 @@ def review_game(record: Record, seconds: float = 20.0) -> Reviewed:
 
 def review_page(game: Reviewed) -> bytes:
     """The page as HTML. Its template has the texts and draws the chart."""
-    words = [move_words(*each) for each in zip(game.positions, game.moves, strict=False)]
+    played = zip(pairwise(game.positions), game.moves, strict=True)
+    words = [played_words(before, move, after) for (before, after), move in played]
     fatal = None if game.losing_move is None else game.positions[game.losing_move]
     start, parts, frames = _frames(game.positions)
     data = {

@@ -120,6 +120,12 @@ def did_words(change: str, before: Game, last: Move | None, after: Game) -> str:
     return _capital("; ".join(_changes(before, last, after))) + "." if last else ""
 
 
+def played_words(before: Game, move: Move, after: Game) -> str:
+    """A move that was played, with the cards that it turned: "deal: 7 of clubs comes to ..."."""
+    is_deal = move.turns and move.target != STOCK
+    return "deal: " * is_deal + "; ".join(_changes(before, move, after))
+
+
 def _changes(before: Game, move: Move, after: Game) -> list[str]:
     """A move, and the other cards that it moves: turned from the stock, or filling a space."""
     # The moved card itself is in `move_words`; a deal has no other words than the card that comes.

@@ -19,6 +19,7 @@ from four_seasons_env.experiments.review import (
 )
 from four_seasons_env.experiments.review import main as review_command
 from four_seasons_env.game import Game
+from four_seasons_env.play.words import card_words
 from four_seasons_env.records import Record
 from four_seasons_env.rendering import draw_svg
 from four_seasons_env.solver import solve
@@ -111,6 +112,11 @@ def test_a_page_shows_every_position(reviewed):
         assert drawn.splitlines()[2:] == [data["parts"][part] for part in data["frames"][i]]
     assert len(re.findall(r'<td class="n">\d+</td>', page)) == len(reviewed.moves)
     assert len(reviewed.chances) == len(reviewed.positions)
+    for move, after, words in zip(
+        reviewed.moves, reviewed.positions[1:], data["words"], strict=True
+    ):
+        if move.turns:
+            assert words == f"deal: {card_words(after.waste[-1])} comes to the waste"
 
 
 def test_a_page_shows_the_losing_move(reviewed):
