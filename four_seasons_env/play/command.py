@@ -120,9 +120,10 @@ def _serve(
         url = f"http://{name}:{port}/"
         print(f"four_seasons_env: play at {url} (Ctrl-C ends)", flush=True)
         if not ipaddress.ip_address(bound).is_loopback:
+            address = "ADDRESS-OF-THIS-MACHINE" if bound in _ANY else name
             print(
-                f"warning: {host} is open: everybody on the network can reach this server; "
-                "--host 127.0.0.1 keeps it to this machine",
+                f"warning: {host} is open: everybody on the network can reach this server, at "
+                f"http://{address}:{port}/; --host 127.0.0.1 keeps it to this machine",
                 file=sys.stderr,
             )
         if not options.no_browser:
