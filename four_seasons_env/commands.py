@@ -13,7 +13,7 @@ from four_seasons_env.rules import ALIASES, CHOICES, RANGES, RULES, Rules, get_r
 _VERDICTS = {
     "won": "won in {moves} moves",
     "lost": "lost: nobody can win it",
-    "unknown": "open: neither a win nor a proof of loss was found",
+    "unknown": "unknown: neither a win nor a proof of loss was found",
 }
 
 
