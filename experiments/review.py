@@ -23,7 +23,7 @@ from four_seasons_env.engine.moves import Move, find_move
 from four_seasons_env.experiments.command_line import Run, command
 from four_seasons_env.experiments.pages import render
 from four_seasons_env.experiments.play import play_game
-from four_seasons_env.files import check_suffix, write_atomically
+from four_seasons_env.files import write_atomically
 from four_seasons_env.game import Game
 from four_seasons_env.play import advice
 from four_seasons_env.play.words import move_words, played_words, table_words
@@ -105,8 +105,10 @@ def review(run: Review) -> None:
         raise ValueError("give --out page.html, --gif game.gif or both")
     if not run.seconds > 0:
         raise ValueError(f"--seconds must be more than 0, not {run.seconds:g}")
-    if run.out:
-        check_suffix("--out", run.out, ".html")
+    if run.out and run.out.is_dir():
+        raise ValueError(f"--out must be a file such as {run.out / 'game.html'}, not a folder")
+    if run.out and run.out.suffix != ".html":
+        raise ValueError(f"--out must end in .html, not {run.out.suffix!r}")
     # A flag that was left out looks like its default.
     other = ("rules", "agent", "play", "deal") if run.record else ("line",)
     if unused := [name for name in other if getattr(run, name) != getattr(Review, name)]:

@@ -22,17 +22,6 @@ def expanded(path: str | Path) -> Path:
     return Path(os.path.expanduser(path))  # noqa: PTH111 - pathlib refuses unknown users
 
 
-def check_suffix(name: str, path: Path, suffix: str) -> None:
-    """Refuse a path that does not end in a suffix, such as a folder's.
-
-    Raises:
-        ValueError: naming a path that does.
-    """
-    if path.suffix != suffix:
-        near = path / f"game{suffix}" if path.is_dir() else path.with_suffix(suffix)
-        raise ValueError(f"{name} must be a file such as {near}, not {path}")
-
-
 def write_atomically(path: str | Path, data: bytes) -> None:
     """Write a file; a reader finds the old content or the new one, never a part of it.
 

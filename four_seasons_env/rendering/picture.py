@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from four_seasons_env.arguments import names_nearest
 from four_seasons_env.extras import missing_extra
-from four_seasons_env.files import check_suffix, expanded
+from four_seasons_env.files import expanded
 from four_seasons_env.rendering.layout import Position
 from four_seasons_env.rendering.svg import draw_svg
 
@@ -69,7 +69,8 @@ def save_animation(positions: Sequence[Position], path: str | Path, **marks: Any
     from PIL import Image
 
     path = expanded(path)
-    check_suffix("an animation", path, ".gif")
+    if path.suffix != ".gif":
+        raise ValueError(f"an animation's suffix must be .gif, not {path.suffix!r}")
     # Leave out positions from which a card goes up: a row of such moves is one picture.
     shown = [
         game

@@ -186,9 +186,9 @@ FOLDERS = [
     (games, f"{REVIEWED} --line 4", "has no game in line 4"),
     (games, f"{REVIEWED} --agent greedy", "--agent has no effect here: leave it out, or --record"),
     (games, "review --record @/games.jsonl", "give --out page.html, --gif game.gif or both"),
-    (games, "review --record @/games.jsonl --gif @/x.png", r"such as .*/x\.gif, not .*/x\.png"),
-    (games, "review --record @/games.jsonl --out @/x.pdf", r"such as .*/x\.html, not .*/x\.pdf"),
-    (games, "review --record @/games.jsonl --out @", r"such as .*/game\.html, not "),
+    (games, "review --record @/games.jsonl --gif @/x.png", r"must be \.gif, not '\.png'"),
+    (games, "review --record @/games.jsonl --out @/x.pdf", r"must end in \.html, not '\.pdf'"),
+    (games, "review --record @/games.jsonl --out @", r"such as .*/game\.html, not a folder"),
 ]
 
 
