@@ -51,7 +51,8 @@ TESTS = {
     ),
     "four_seasons_env/engine/masks.py": (f"{ENGINE}/test_masks.py",),
     "four_seasons_env/engine/kernel.py": (
-        *(f"{ENGINE}/test_{name}.py" for name in ("record", "kernel")),
+        *(f"{ENGINE}/test_{name}.py" for name in ("record", "observations", "kernel")),
+        f"{ENGINE}/test_fair_value.py::test_bases_from_the_end_make_some_orders_likelier",
         *(
             f"{ENGINE}/test_env.py::test_reward_of_{what}"
             for what in ("a_won_game", "worrying_back")

@@ -90,6 +90,15 @@ def test_many_games_follow_the_rules(data):
     play_side_by_side(rules, data.draw(decks(rules)), data.draw(st.integers(0, 2**32)), 300)
 
 
+def test_a_deal_is_a_deck_and_its_number():
+    """Also in the room that a short deck leaves."""
+    for ranks in (4, 13):
+        rules = small("four-seasons", ranks=ranks)
+        record = Game(rules, deck=" ".join(numbered_deck(5, ranks))).record.copy()
+        record["deal"] = 5
+        assert record == Game(rules, deal=5).record
+
+
 # --- invariants ---------------------------------------------------------------------------------
 
 
