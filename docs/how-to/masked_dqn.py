@@ -73,7 +73,8 @@ class DqnAgent(Agent):
     def __init__(self, rules, card, weights):
         self.rules, self.train_seed = rules, card.training.get("seed")
         self.mask, self.observation = card.mask, card.observation
-        self.layers = [(weights[f"{i}.weight"], weights[f"{i}.bias"]) for i in (0, 2, 4)]
+        layers = range(0, 2 * len(card.layers) + 1, 2)  # an activation lies between two
+        self.layers = [(weights[f"{i}.weight"], weights[f"{i}.bias"]) for i in layers]
 
     def act(self, games, masks, rng):
         values = np.hstack([observations_of(games, self.rules, self.observation), masks])
@@ -104,6 +105,10 @@ class MaskedDqn(Sb3Learner):
 
     def schedule(self, done):
         self.model.exploration_schedule = ConstantSchedule(max(1 - 2 * done, 0.02))
+
+    def warm_start(self, start):
+        super().warm_start(start)
+        self.module.q_net_target.load_state_dict(self.module.q_net.state_dict())
 
     def card_fields(self):
         return self.seen
