@@ -11,6 +11,7 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
+import pkgutil
 import shlex
 from collections.abc import Mapping
 from contextlib import suppress
@@ -26,8 +27,8 @@ from safetensors.numpy import save as save_tensors
 
 from four_seasons_env.engine.masks import MASKS
 from four_seasons_env.files import expanded, naming, refuse_links, write_atomically
-from four_seasons_env.rules import Rules
-from four_seasons_env.schemas import Digest, Positive, one_of, read_json
+from four_seasons_env.rules import Rules, get_rules
+from four_seasons_env.schemas import Digest, Positive, check_fields, fitting, one_of, read_json
 
 WEIGHTS_FILE = "model.safetensors"
 CARD_FILE = "model.json"
@@ -82,8 +83,24 @@ def save_policy(folder: str | Path, card: PolicyCard, weights: Mapping[str, NDAr
         weights: float32 or float16 arrays by name.
 
     Raises:
+        FileExistsError: if the folder cannot take a policy (`check_policy_folder`).
+        ValueError: if a file of the policy is a symbolic link.
+        PolicyFileError: for a card or weights that could not be loaded, such as float64 or NaN; or
+            that do not fit each other, if the agent is one of ours.
+    """
+    check_policy_folder(folder)
+    files = encoded(card, weights)
+    _check_player(card, weights)
+    _write(expanded(folder), *files)
+
+
+def check_policy_folder(folder: str | Path) -> None:
+    """Check that `save_policy` can write into a folder, before a training that ends with it.
+
+    Raises:
         FileExistsError: if the folder holds anything else, such as a training run, or weights
             without a card; hidden files do not count.
+        NotADirectoryError: if it is a file.
         ValueError: if a file of the policy is a symbolic link.
     """
     folder = expanded(folder)
@@ -95,24 +112,75 @@ def save_policy(folder: str | Path, card: PolicyCard, weights: Mapping[str, NDAr
                 f"{folder} must be a new folder or that of a policy, not one with {each.name}: "
                 f"choose {folder / 'policy'}"
             )
-    write_policy(folder, card, weights)
 
 
 def write_policy(folder: Path, card: PolicyCard, weights: Mapping[str, NDArray[Any]]) -> None:
     """Write a policy into a folder of a training; whatever else is in the folder stays.
 
+    Raises:
+        PolicyFileError: for a card or weights that could not be loaded.
+    """
+    _write(folder, *encoded(card, weights))
+
+
+def _write(folder: Path, text: bytes, data: bytes) -> None:
+    """Write what `encoded` returns.
+
     A reader finds the old policy or the new one, whole, even if this is interrupted. The new card
     waits under another name until the weights that it describes are in place; a card belongs to the
     weights whose SHA-256 it holds (`_read`).
     """
-    data = save_tensors({name: np.ascontiguousarray(each) for name, each in weights.items()})
-    card = dataclasses.replace(card, sha256=hashlib.sha256(data).hexdigest())
-    text = json.dumps(dataclasses.asdict(card), indent=2) + "\n"
     _finish(folder)
-    write_atomically(folder / _NEXT_CARD, text.encode())
+    write_atomically(folder / _NEXT_CARD, text)
     write_atomically(folder / WEIGHTS_FILE, data)
     with naming(folder / CARD_FILE):
         (folder / _NEXT_CARD).replace(folder / CARD_FILE)
+
+
+def encoded(card: PolicyCard, weights: Mapping[str, NDArray[Any]]) -> tuple[bytes, bytes]:
+    """The contents of the files of a policy: its card, and its weights.
+
+    Raises:
+        PolicyFileError: for a card or weights that could not be loaded.
+    """
+    tensors = {name: np.ascontiguousarray(each) for name, each in weights.items()}
+    _check_tensors(tensors, "of the policy")
+    data = save_tensors(tensors)
+    card = dataclasses.replace(card, sha256=hashlib.sha256(data).hexdigest())
+    text = json.dumps(dataclasses.asdict(card), indent=2) + "\n"
+    try:
+        values = json.loads(text)
+        check_fields(values, PolicyCard)  # names the nearest
+        fitting(values, PolicyCard)
+    except ValueError as error:
+        raise PolicyFileError(f"the policy's card: {error}") from None
+    return text.encode(), data
+
+
+def _check_tensors(tensors: Mapping[str, NDArray[Any]], where: str) -> None:
+    """Check that networks can use the numbers of these tensors."""
+    for name, tensor in tensors.items():
+        found = str(tensor.dtype)
+        if tensor.dtype in _DTYPES:
+            finite = np.isfinite(tensor)
+            if finite.all():
+                continue
+            found = str(tensor[~finite][0])
+        raise PolicyFileError(
+            f"{name} {where} must have finite numbers, float32 or float16, not {found}"
+        )
+
+
+def _check_player(card: PolicyCard, weights: Mapping[str, NDArray[Any]]) -> None:
+    """Make the player of a policy of ours, which refuses weights that do not fit the card.
+
+    One of another package need not be here.
+    """
+    if ":" not in card.agent:
+        # By a string, as agents are found in `names`: what makes players reads these files.
+        make_player = pkgutil.resolve_name(f"{__package__}.names:make_player")
+        float32 = {name: np.asarray(each, np.float32) for name, each in weights.items()}
+        make_player(get_rules(card.rules), card, float32, {})
 
 
 def _finish(folder: Path) -> None:
@@ -149,11 +217,7 @@ def load_policy(
     except (SafetensorError, KeyError) as error:  # KeyError: a type that NumPy does not have
         raise PolicyFileError(f"{folder / WEIGHTS_FILE} is damaged: {error}") from None
     # 2. Numbers that the networks can use.
-    for name, tensor in weights.items():
-        if tensor.dtype not in _DTYPES or not np.isfinite(tensor).all():
-            raise PolicyFileError(
-                f"{name} in {folder / WEIGHTS_FILE} must have finite numbers, float32 or float16"
-            )
+    _check_tensors(weights, f"in {folder / WEIGHTS_FILE}")
     # 3. For this agent, and for this game.
     if card.agent != agent:
         raise PolicyFileError(f"weights in {folder} must be of {agent!r}, not {card.agent!r}")

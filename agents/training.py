@@ -202,20 +202,26 @@ class Learner(abc.ABC):
         self.update(0.0)
 
     def checked_update(self, done: float) -> Update:
-        """An `update` after which all numbers are finite.
+        """An `update` that counts its steps, and after which all numbers are finite.
 
         Raises:
-            RuntimeError: naming the step and the learning rate, if the loss or a weight is not.
+            RuntimeError: naming the step and the learning rate, if the loss or a weight is not; or
+                if no step was counted, as the run would never end.
             TypeError: for a learner that returns anything but an `Update`.
         """
+        name, before = type(self).__name__, self.steps
         try:
             update = self.update(done)
         except Exception:  # libraries refuse such weights, too, but do not say why they are so
             self._check_finite(done)
             raise
         if not isinstance(update, Update):
-            name = type(self).__name__
             raise TypeError(f"{name}.update must return an Update, not a {type(update).__name__}")
+        if self.steps <= before:
+            raise RuntimeError(
+                f"{name}.update must count its {self.unit}, but self.steps went from {before:,} to "
+                f"{self.steps:,}: add those of this update, as in self.steps += n"
+            )
         self._check_finite(done, update.records.get(LOSS, 0.0))
         return update
 
@@ -226,7 +232,8 @@ class Learner(abc.ABC):
             at = f" at a learning rate of {rate(done):.2g}" if rate else ""
             raise RuntimeError(
                 f"loss and weights must be finite, but are not after {self.steps:,} {self.unit}{at}"
-                ": choose a lower learning_rate (--set) in a new run (--out)"
+                ": choose a lower learning_rate (--set) in a new run (--out). In a learner of your "
+                "own, also mask the targets, by a finite number such as -1e9, and use float32"
             )
 
     @abc.abstractmethod
@@ -239,6 +246,8 @@ class Learner(abc.ABC):
     def policy(self, training: dict[str, Any]) -> tuple[PolicyCard, Arrays]:
         """Card and weights of the policy learned so far, the mean of the weights.
 
+        Tensors of whole numbers are left out, such as the counter of batches in a `BatchNorm`.
+
         Args:
             training: the origin of the policy, for the card.
         """
@@ -248,7 +257,8 @@ class Learner(abc.ABC):
             agent=self.name, rules=rules_fields(self.rules), training=training, **fields
         )
         weights = self.average.weights or self.module.state_dict()
-        return card, arrays_of(weights, self.played_weights)
+        floats = {name: each for name, each in weights.items() if each.is_floating_point()}
+        return card, arrays_of(floats, self.played_weights)
 
     @property
     def playing_options(self) -> dict[str, Any]:
@@ -398,14 +408,20 @@ class WeightAverage:
         self.weights: dict[str, torch.Tensor] = {}
 
     def update(self, module: torch.nn.Module, steps: int) -> None:
-        """Add a module's weights after this number of steps."""
+        """Add a module's weights after this number of steps.
+
+        Of tensors of whole numbers, which have no mean, the latest are kept.
+        """
         latest = module.state_dict()
         # With this weight, steps count about equally while they are among the last `share`.
         weight = min(1.0, (steps - self.steps) / max(self._share * steps, 1e-9))
         if not self.weights:
             self.weights = {name: each.detach().clone() for name, each in latest.items()}
         for name, mean in self.weights.items():
-            mean.lerp_(latest[name], weight)
+            if mean.is_floating_point():
+                mean.lerp_(latest[name], weight)
+            else:
+                mean.copy_(latest[name])
         self.steps = steps
 
 

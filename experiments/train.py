@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from four_seasons_env import __version__
 from four_seasons_env.agents import training
 from four_seasons_env.agents.names import AGENTS, make_player
-from four_seasons_env.agents.policy_files import BEST, FILES, PolicyCard, write_policy
+from four_seasons_env.agents.policy_files import BEST, FILES, PolicyCard, encoded, write_policy
 from four_seasons_env.engine.deals import TRAIN_FROM, VALIDATION
 from four_seasons_env.experiments import folders
 from four_seasons_env.experiments.command_line import Run, check_stored_seed, command, progress_bar
@@ -278,11 +278,14 @@ def _load(
     algorithm: type[training.Learner], rules: Rules, settings: Any, pool: training.GamePool
 ) -> None:
     """Compile, or load, what learning and validations need: this does not count as learning."""
-    games = {"games": pool.size} if hasattr(settings, "games") else {}
+    # Two games at least: a BatchNorm refuses to learn from one.
+    games = {"games": max(pool.size, 2)} if hasattr(settings, "games") else {}
     small = replace(settings, **games | algorithm.smallest)
     learner = algorithm(rules, small, 0, pool)
     learner.warm_up()
-    _play_policy(learner, *learner.policy({}), range(TRAIN_FROM, TRAIN_FROM + pool.size))
+    card, weights = learner.policy({})
+    encoded(card, weights)  # what could not be saved is refused now, not after an hour
+    _play_policy(learner, card, weights, range(TRAIN_FROM, TRAIN_FROM + pool.size))
 
 
 def _play_policy(

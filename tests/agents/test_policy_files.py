@@ -1,14 +1,25 @@
 """Policies on disk: what a folder may hold, and replacing one that is interrupted."""
 
 import os
+from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from four_seasons_env.agents import load_policy, save_policy
-from four_seasons_env.agents.policy_files import CARD_FILE, FILES, WEIGHTS_FILE, load_policy_card
+from four_seasons_env.agents.policy_files import (
+    CARD_FILE,
+    FILES,
+    WEIGHTS_FILE,
+    PolicyFileError,
+    check_policy_folder,
+    load_policy_card,
+    write_policy,
+)
 from four_seasons_env.rules import RULES
 from tests.agents.fakes import move_card, move_weights
 from tests.helpers import contents
@@ -38,8 +49,9 @@ def test_a_folder_with_other_files_is_refused(inside: str, tmp_path: Path, monke
     (tmp_path / inside).write_text("mine")
     monkeypatch.chdir(tmp_path)
     before = contents(tmp_path)
-    with pytest.raises(FileExistsError, match=r"^\. must be a new folder .*: choose policy$"):
-        save(Path())
+    for refuses in (save, check_policy_folder):
+        with pytest.raises(FileExistsError, match=r"^\. must be a new folder .*: choose policy$"):
+            refuses(Path())
     assert contents(tmp_path) == before
 
 
@@ -48,6 +60,61 @@ def test_weights_of_another_program_stay(tmp_path: Path) -> None:
     with pytest.raises(FileExistsError, match=f"not one with {WEIGHTS_FILE}: choose"):
         save(tmp_path)
     assert (tmp_path / WEIGHTS_FILE).read_text() == "mine"
+
+
+def cast(dtype: Any) -> Callable[[Any], Any]:
+    return lambda score: score.astype(dtype)
+
+
+@pytest.mark.parametrize(
+    ("score", "card", "says"),
+    [
+        (
+            cast(np.float64),
+            {},
+            "^score of the policy must have .*, float32 or float16, not float64",
+        ),
+        (cast(np.int64), {}, "float16, not int64"),
+        (np.ndarray.tolist, {}, "not float64"),
+        (lambda score: score / np.float32(0), {}, "float16, not -?inf"),
+        (lambda score: (score + 70_000).astype(np.float16), {}, "not inf"),
+        (lambda score: score * np.float32(np.nan), {}, "not nan"),
+        (cast(np.float32), {"mask": "no_repeat"}, "card: .*'no_repeat': did you mean 'no_repeats'"),
+        (cast(np.float32), {"layers": ["8", "16", "8"]}, r"Expected `int`, got `str` .*layers\[0"),
+    ],
+)
+def test_what_could_not_be_loaded_is_not_saved(
+    score: Callable[[Any], Any], card: dict[str, Any], says: str, tmp_path: Path
+) -> None:
+    """Neither by users nor by a training; the policy that is in the folder stays."""
+    save(tmp_path)
+    weights, before = move_weights(), contents(tmp_path)
+    with np.errstate(all="ignore"):
+        weights["score"] = score(weights["score"])
+    for write in (save_policy, write_policy):
+        with pytest.raises(PolicyFileError, match=says):
+            write(tmp_path, replace(move_card(RULE_SET), **card), weights)
+    assert contents(tmp_path) == before
+
+
+@pytest.mark.parametrize(
+    ("card", "says"),
+    [
+        ({"layers": [8, 32, 8]}, r"dense.weight must be of shape \(32, 8\), not \(16, 8\)"),
+        ({"layers": []}, "three numbers"),
+        ({"agent": "maskable_pp"}, "did you mean 'maskable_ppo'"),
+    ],
+)
+def test_weights_fit_the_card_that_is_saved(
+    card: dict[str, Any], says: str, tmp_path: Path
+) -> None:
+    with pytest.raises(ValueError, match=says):
+        save_policy(tmp_path / "x", replace(move_card(RULE_SET), **card), move_weights())
+    several = move_weights() | {"score": np.zeros((32, 16), np.float32)}  # outputs=32
+    with pytest.raises(PolicyFileError, match=r"score must be of shape \(16,\), not \(32, 16\)"):
+        save_policy(tmp_path / "x", move_card(RULE_SET), several)
+    assert not (tmp_path / "x").exists()
+    save_policy(tmp_path / "x", replace(move_card(RULE_SET), agent="mine:Own"), several)
 
 
 def test_a_policy_is_replaced(tmp_path: Path) -> None:

@@ -60,6 +60,17 @@ def test_without_a_share_the_latest_count() -> None:
         assert float(average.weights["weight"]) == value
 
 
+def test_what_has_no_mean_is_the_latest() -> None:
+    """The counter of a `BatchNorm`, a whole number; its other tensors have means."""
+    module, average = torch.nn.BatchNorm1d(1), WeightAverage(1.0)
+    for steps, value in ((100, 1.0), (200, 2.0)):
+        module.running_mean.fill_(value)
+        module.num_batches_tracked.fill_(steps)
+        average.update(module, steps)
+    assert average.weights["num_batches_tracked"] == 200
+    assert average.weights["running_mean"] == 1.5
+
+
 class Fixed(Learner):
     """Learns this weight, with this loss; None: a library refuses the weight in its own words."""
 
@@ -99,6 +110,15 @@ def test_what_is_finite_goes_on() -> None:
     assert Fixed(0.5, 1.0).checked_update(0.5).records == {LOSS: 0.5}
     with pytest.raises(KeyError, match="mine"):
         Fixed(None, 1.0).checked_update(0.5)
+
+
+def test_an_update_counts_its_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Otherwise a run would never end."""
+    monkeypatch.setattr(Fixed, "update", lambda self, done: Update([], [], {}))
+    with pytest.raises(
+        RuntimeError, match=r"^Fixed.update must count its games.* self.steps \+= n"
+    ):
+        Fixed(0.5, 1.0).checked_update(0.5)
 
 
 def test_an_update_says_what_it_did(monkeypatch: pytest.MonkeyPatch) -> None:

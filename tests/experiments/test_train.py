@@ -267,6 +267,73 @@ def test_the_report_shows_what_was_trained(tmp_path: Path) -> None:
     assert "http" not in text, "self-contained"
 
 
+OWN_LEARNER = """
+from dataclasses import dataclass, field
+
+import numpy as np
+import torch
+
+from four_seasons_env.agents import Agent
+from four_seasons_env.agents.training import Learner, Update
+
+
+class Player(Agent):
+    def __init__(self, rules, card, weights):
+        self.mean = weights["1.running_mean"]
+
+    def act(self, games, masks, rng):
+        return masks.argmax(axis=1)
+
+
+@dataclass
+class Settings:
+    games: int = 4
+    averaging: float = 0.5
+    double: bool = False
+
+
+class Mine(Learner):
+    schema, player = Settings, Player
+
+    def __init__(self, rules, settings, seed, pool):
+        super().__init__(rules, settings, seed, pool)
+        self.module = torch.nn.Sequential(torch.nn.Linear(2, 3), torch.nn.BatchNorm1d(3))
+        if settings.double:
+            self.module.double()
+
+    def update(self, done):
+        self.module(torch.ones(self.settings.games, 2).to(self.module[0].weight))
+        self.steps += self.settings.games
+        self.average.update(self.module, self.steps)
+        return Update([], [], {})
+
+    def card_fields(self):
+        return {"observation": "places", "mask": "no_repeats"}
+
+    def state(self):
+        return {"module": self.module.state_dict()}
+
+    def restore(self, state):
+        self.module.load_state_dict(state["module"])
+"""
+
+
+def test_policies_of_ones_own_can_be_loaded(tmp_path: Path, monkeypatch) -> None:
+    """With a BatchNorm, whose counter stays out; those of float64 are refused at the start."""
+    (tmp_path / "own.py").write_text(OWN_LEARNER)
+    monkeypatch.syspath_prepend(tmp_path)
+    flags = {"agent": "own:Mine", "set": [], "validations": 1}
+    train(run(tmp_path / "x", **flags))
+    assert set(load_file(tmp_path / "x" / "best" / "model.safetensors")) == {
+        *("0.weight", "0.bias", "1.weight", "1.bias", "1.running_mean", "1.running_var")
+    }
+    agents = [f"own=own:Mine:{tmp_path / 'x'}"]
+    assert len(compare(Compare(tmp_path / "y", agents, deals="0-4", workers=HERE))) == 5
+    with pytest.raises(ValueError, match=r"0.weight of the policy must .* not float64"):
+        train(run(tmp_path / "z", **flags | {"set": ["double=true"], "steps": "1000G"}))
+    assert not list(tmp_path.glob("z/*/model.*"))
+
+
 def test_a_learner_of_ones_own(tmp_path: Path, monkeypatch) -> None:
     """That of the page: trained, resumed from its checkpoint, and its policy compared."""
     monkeypatch.syspath_prepend(ROOT / "docs" / "how-to")
