@@ -172,6 +172,16 @@ def test_values_of_the_page_are_learned_from_games(tmp_path: Path, monkeypatch) 
     make_agent(f"maskable_ppo:{tmp_path / 'own'}")  # so `four-seasons compare` can play it
 
 
+@pytest.mark.parametrize("name", ["behaviour_cloning", "offline_q"])
+def test_a_page_learns_nothing_that_it_cannot_save(name: str, tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.syspath_prepend(DOCS / "how-to")
+    script = load(DOCS / "how-to" / f"{name}.py")
+    monkeypatch.setattr(script, "datasets", None)  # nothing is even read
+    (tmp_path / "run.json").write_text("{}")
+    with pytest.raises(FileExistsError, match=r"must be a new folder .* not one with run.json"):
+        script.main(script.Args(out=tmp_path))
+
+
 def test_pages_install_the_clone_editable() -> None:
     """Scripts of docs and studies read files of the clone, and no index has the package."""
     commands = re.findall("pip install.*", "\n".join(PAGES.values()))

@@ -11,7 +11,7 @@ from torch.nn.functional import cross_entropy
 
 from four_seasons_env import datasets
 from four_seasons_env.agents import MoveNetwork, PolicyCard, save_policy
-from four_seasons_env.agents.policy_files import rules_fields
+from four_seasons_env.agents.policy_files import check_policy_folder, rules_fields
 from four_seasons_env.rules import get_rules
 
 GAME = {"observation": "places", "mask": "no_repeats"}  # what the network sees, and may choose
@@ -79,6 +79,7 @@ def save(args, network, steps, started):
 
 def main(args):
     """Learn from nine games of ten, and count the moves of the tenth that are the same."""
+    check_policy_folder(args.out)  # now, because the policy is saved at the end
     torch.manual_seed(args.seed)
     torch.set_num_threads(1)  # the layers are too small for several
     started = time.process_time()

@@ -14,6 +14,7 @@ from torch.nn.functional import binary_cross_entropy_with_logits
 
 from four_seasons_env import datasets
 from four_seasons_env.agents import MoveNetwork
+from four_seasons_env.agents.policy_files import check_policy_folder
 
 TOP = 2.0  # the largest return: the whole deck, and 1 for the win
 
@@ -56,6 +57,7 @@ def loss_of(network, target, data, rows, args):
 
 def main(args):
     """Learn from all games."""
+    check_policy_folder(args.out)  # now, because the policy is saved at the end
     torch.manual_seed(args.seed)
     torch.set_num_threads(1)  # the layers are too small for several
     started = time.process_time()

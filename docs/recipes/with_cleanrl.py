@@ -14,7 +14,7 @@ from torch.utils.tensorboard import SummaryWriter
 
 from four_seasons_env import evaluate
 from four_seasons_env.agents import MoveNetwork, PolicyCard, save_policy
-from four_seasons_env.agents.policy_files import rules_fields
+from four_seasons_env.agents.policy_files import check_policy_folder, rules_fields
 from four_seasons_env.rules import get_rules
 
 ID, RULES = "FourSeasons-v0", get_rules("four-seasons")  # an action is a move
@@ -77,7 +77,13 @@ def main(args):
     torch.set_num_threads(1)  # the layers are too small for several
     best = torch.accelerator.current_accelerator(check_available=True) or "cpu"
     device = torch.device(best if args.device == "auto" else args.device)
-    writer = SummaryWriter(out := args.out.expanduser())  # makes the folder, too
+    batch_size = args.num_envs * args.num_steps
+    if args.total_timesteps < batch_size:
+        least = f"{batch_size}, one batch, or more"
+        raise ValueError(f"total_timesteps must be {least}, not {args.total_timesteps}")
+    out = args.out.expanduser()
+    check_policy_folder(out / "policy")  # now, because the policy is saved at the end
+    writer = SummaryWriter(out)  # makes the folder, too
     curve = (out / "curve.csv").open("w")  # for `four-seasons report`
     print("steps,win_rate", file=curve)
 
@@ -97,7 +103,6 @@ def main(args):
     next_obs, infos = envs.reset(seed=args.seed * args.num_envs)
     next_done = torch.zeros(args.num_envs, device=device)
     wins = deque(maxlen=1000)  # whether each of the last games was won
-    batch_size = args.num_envs * args.num_steps
     num_iterations = args.total_timesteps // batch_size
     global_step, start_time = 0, time.time()
 
