@@ -7,10 +7,13 @@ from numpy.typing import NDArray
 
 from four_seasons_env.agents.agent import PLAYS, Actions, Agent, Masks, Positions, Rng
 from four_seasons_env.agents.network import evaluation, rows
-from four_seasons_env.agents.policy_files import PolicyCard, Weights
+from four_seasons_env.agents.policy_files import PolicyCard, PolicyFileError, Weights
 from four_seasons_env.engine.validation import checked, unchecked
 from four_seasons_env.observations import observations_of_own
 from four_seasons_env.rules import Rules
+
+_OBSERVATION = "places"
+"""What its networks read."""
 
 
 class NetworkAgent(Agent):
@@ -26,7 +29,8 @@ class NetworkAgent(Agent):
         deterministic: choose the legal move with the highest score (True), or sample one (False).
 
     Raises:
-        PolicyFileError: if the weights do not fit the card or the rules.
+        PolicyFileError: if the weights do not fit the card or the rules, or the card names another
+            observation than `places`.
     """
 
     kind = "learned"
@@ -36,9 +40,13 @@ class NetworkAgent(Agent):
     def __init__(
         self, rules: Rules, card: PolicyCard, weights: Weights, deterministic: bool = True
     ) -> None:
-        self.mask = card.mask
+        if card.observation != _OBSERVATION:
+            raise PolicyFileError(
+                f"observation in the policy's card must be {_OBSERVATION!r}, which the network "
+                f"reads, not {card.observation!r}"
+            )
+        self.mask, self.observation = card.mask, card.observation
         self.train_seed = card.training.get("seed")
-        self.observation = card.observation
         self.deterministic = deterministic
         self.rules = rules
         widths = rows.move_widths_of(card.layers)
@@ -52,7 +60,7 @@ class NetworkAgent(Agent):
     def scores(self, games: Positions, masks: Masks) -> NDArray[np.float32]:
         """The score of each move, minus infinity where it is illegal; float32 of shape (n, A)."""
         # 1. Each position: the sum of its rows, and a dense layer.
-        places = observations_of_own(games, self.rules, "places")
+        places = observations_of_own(games, self.rules, _OBSERVATION)
         sums = np.empty((len(games), self._table.shape[1]), np.float32)
         rows.sum_rows(rows.rows_of(places, self.rules), self._table, sums)
         hidden = np.empty((len(games), len(self._dense.bias)), np.float32)

@@ -241,6 +241,7 @@ FILES = [
     (of_other_rules("czarina", "czarina-1898"), PolicyFileError, "limited_redeal=False .here True"),
     (of_other_rules("czarina", "czarina", "next_deal_ppo"), PolicyFileError, "next_deal_ppo', not"),
     (with_card(layers=[8, 32, 8]), PolicyFileError, r"weight must be of shape \(32, 8\), not"),
+    (with_card(observation="cards"), PolicyFileError, "card must be 'places', .*, not 'cards'"),
     (with_card(mask="../x"), PolicyFileError, r"legal\|distinct.* - at `\$.mask`"),
     (with_card(colour="red"), PolicyFileError, "unknown 'colour'"),
     (with_card("next_deal_ppo", decisions={}), PolicyFileError, "must be .*'candidates', "),
