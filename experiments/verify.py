@@ -68,16 +68,17 @@ def verify(run: Verify) -> bool:
             games += len(replayed)
             clean = clean and not differences
             for text in differences[:_SHOWN]:
-                print(printable(f"{rules}, {player.agent}, {player.play}: {text}"))
+                print(printable(f"{_named(*key)}: {text}"))
             won = f"{100 * sum(each.end.won for each in replayed) / max(len(replayed), 1):.2f}"
             verified = f"{len(differences):,} differ" if differences else "yes"
-            row = [rules, player.agent, player.play, f"{len(replayed):,}", won, verified]
-            table.append(row)
+            who = [rules, player.agent, player.play, "-" if seed < 0 else str(seed)]
+            table.append([*who, f"{len(replayed):,}", won, verified])
     # 2. Rows that are left belong to nobody in the manifest.
     for who, others in by_player.items():
         clean = False
-        print(f"results.csv has {len(others):,} rows of {who}, which the manifest does not name")
-    columns = ["rules", "agent", "play", "games", "won %", "verified"]
+        rows = f"{len(others):,} rows of {_named(*who)}"
+        print(printable(f"results.csv has {rows}, which the manifest does not name"))
+    columns = [*_KEY, "games", "won %", "verified"]
     tables.print_table(pd.DataFrame(table, columns=columns), str(run.folder))
     # 3. The tables that people read.
     if clean:
@@ -86,6 +87,12 @@ def verify(run: Verify) -> bool:
         print("to play games again, delete their files in parts/ and compare again")
     print(f"{'verified' if clean else 'NOT verified'}: {games:,} game{'s' * (games != 1)} replayed")
     return clean
+
+
+def _named(rules: str, agent: str, play: str, train_seed: int) -> str:
+    """A player in words; -1 for one without a training seed."""
+    seed = f", train_seed {int(train_seed)}" if train_seed >= 0 else ""
+    return f"{rules}, {agent}, {play}{seed}"
 
 
 def _check_tables(

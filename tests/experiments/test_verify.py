@@ -121,6 +121,24 @@ def test_edited_rows_are_found(
     assert message in differences(copied, capsys)
 
 
+def test_the_training_seed_that_differs_is_named(tmp_path: Path, capsys) -> None:
+    agents = [f"own={HERE}:Dated", f"own={HERE}:Later"]  # two training seeds
+    run = Compare(tmp_path, agents, deals="0-4", record=True, workers=Workers(n_jobs=1))
+    compare(run)
+    results = read_table(tmp_path / "results.csv")
+    seed = str(results["train_seed"].max())
+    harmed = results["train_seed"] == results["train_seed"].max()
+    forge_results(tmp_path, lambda results: results.assign(moves=results["moves"] + harmed))
+    found = differences(run, capsys)
+    assert f"four-seasons, own, deterministic, train_seed {seed}: deal 0: results.csv" in found
+    assert "5 differ" in found
+    assert found.count("results.csv says") == 5 and "train_seed 20240917" not in found
+    forge_results(tmp_path, lambda results: results.assign(train_seed=7))
+    assert "rows of four-seasons, own, deterministic, train_seed 7, which" in differences(
+        run, capsys
+    )
+
+
 # --- recorded games -------------------------------------------------------------------------------
 
 
