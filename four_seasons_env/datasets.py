@@ -156,8 +156,9 @@ def load(
             `"truncated"`: its last position has a value. `"terminated"`: the player gave up.
             `"left_out"`: none of its transitions is returned.
         won_only: whether only games are taken that were won, within ``max_moves``.
-        games: how many games to take, the first ones; None: all. The players of a set follow one
-            another, so the first games of `mixed` are all of `random`: name the `agent`, too.
+        games: how many games to take, the first ones; None: all. More than there are is an error.
+            The players of a set follow one another, so the first games of `mixed` are all of
+            `random`: name the `agent`, too.
 
     Raises:
         ValueError: for an argument that is out of range, with the nearest valid one; for a file
@@ -183,10 +184,15 @@ def load(
         chosen = chosen[recorded.players[chosen] == agent]
     if won_only:
         chosen = chosen[(recorded.won & (recorded.lengths <= max_moves))[chosen]]
-    if games is not None:
-        chosen = chosen[: check_positive("games", games)]
     if not len(chosen):
         raise ValueError(f"{source} has no game {'that was won' if won_only else 'with a move'}")
+    if games is not None:
+        if check_positive("games", games) > len(chosen):
+            raise ValueError(
+                f"games must be 1 to {len(chosen):,}, as many as {source} has of these, not "
+                f"{games:,}"
+            )
+        chosen = chosen[:games]
     # 2. Their transitions.
     kwargs = {"observation": observation, "mask": mask, "reward": reward, "max_moves": max_moves}
     return _replay(recorded, chosen, unfinished, kwargs)

@@ -173,6 +173,8 @@ def test_moves_after_the_end_of_an_episode_are_named(tmp_path: Path) -> None:
             "unknown unfinished 'trunc': did you mean 'trunc",
         ),
         ({"agent": "ada", "games": 0}, "games must be a positive integer"),
+        ({"agent": "ada", "games": 2}, "games must be 1 to 1, as many as .* of these, not 2"),
+        ({"source": "medium", "games": 20_000}, "games must be 1 to 10,000, .*, not 20,000"),
         ({"source": "medium", "rules": "czarina"}, "rules of 'medium' must be 'four-seasons'"),
         ({"source": "mixed", "agent": "planer"}, "unknown agent 'planer': .*known: random, greedy"),
     ],
