@@ -215,6 +215,12 @@ def _read_other(path: Path, label: str) -> pd.DataFrame:
         FileNotFoundError: if there is no such file.
         ValueError: for a file without steps and win rates.
     """
+    # A row of our own log has more than a curve, and the run beside it says what it is of.
+    if path.name == folders.PROGRESS and (path.parent / folders.RUN).is_file():
+        raise ValueError(
+            f"{path} is the log of a training run: name its folder, {label and f'{label}='}"
+            f"{path.parent}"
+        )
     # pandas knows the line ends of other programs, and their words for a missing number.
     is_wide = path.read_bytes()[:2] in (BOM_UTF16_LE, BOM_UTF16_BE)
     table = folders.parse_csv(

@@ -275,6 +275,14 @@ def test_a_curve_of_another_program(data: bytes, tmp_path: Path, monkeypatch) ->
     assert shown[0]["name"].unique() == [300 * "L"]
 
 
+def test_the_log_of_our_own_run_is_no_curve(tmp_path: Path, capsys) -> None:
+    """It has more in it, and its folder says what it is of."""
+    for name in ("run.json", "progress.csv"):
+        (tmp_path / name).write_text("")
+    says = f"is the log of a training run: name its folder, own={tmp_path}"
+    assert says in refused(f"report own={tmp_path}/progress.csv", capsys)
+
+
 @pytest.mark.parametrize(
     ("text", "says"),
     [
