@@ -14,6 +14,7 @@ import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import tyro
@@ -68,15 +69,15 @@ def verify(run: Verify) -> bool:
             games += len(replayed)
             clean = clean and not differences
             for text in differences[:_SHOWN]:
-                print(printable(f"{_named(*key)}: {text}"))
+                print(printable(f"{_named(key)}: {text}"))
             won = f"{100 * sum(each.end.won for each in replayed) / max(len(replayed), 1):.2f}"
             verified = f"{len(differences):,} differ" if differences else "yes"
             who = [rules, player.agent, player.play, "-" if seed < 0 else str(seed)]
             table.append([*who, f"{len(replayed):,}", won, verified])
     # 2. Rows that are left belong to nobody in the manifest.
-    for who, others in by_player.items():
+    for unknown, others in by_player.items():
         clean = False
-        rows = f"{len(others):,} rows of {_named(*who)}"
+        rows = f"{len(others):,} rows of {_named(unknown)}"
         print(printable(f"results.csv has {rows}, which the manifest does not name"))
     columns = [*_KEY, "games", "won %", "verified"]
     tables.print_table(pd.DataFrame(table, columns=columns), str(run.folder))
@@ -89,10 +90,10 @@ def verify(run: Verify) -> bool:
     return clean
 
 
-def _named(rules: str, agent: str, play: str, train_seed: int) -> str:
-    """A player in words; -1 for one without a training seed."""
-    seed = f", train_seed {int(train_seed)}" if train_seed >= 0 else ""
-    return f"{rules}, {agent}, {play}{seed}"
+def _named(key: tuple[Any, ...]) -> str:
+    """A player, by its values of `_KEY`, in words; -1 is no training seed."""
+    *names, seed = key
+    return ", ".join(names + [f"train_seed {int(seed)}"] * (seed >= 0))
 
 
 def _check_tables(
