@@ -11,7 +11,6 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
-import pkgutil
 import shlex
 from collections.abc import Mapping
 from contextlib import suppress
@@ -27,7 +26,7 @@ from safetensors.numpy import save as save_tensors
 
 from four_seasons_env.engine.masks import MASKS
 from four_seasons_env.files import expanded, naming, refuse_links, write_atomically
-from four_seasons_env.rules import Rules, get_rules
+from four_seasons_env.rules import Rules
 from four_seasons_env.schemas import Digest, Positive, check_fields, fitting, one_of, read_json
 
 WEIGHTS_FILE = "model.safetensors"
@@ -85,12 +84,10 @@ def save_policy(folder: str | Path, card: PolicyCard, weights: Mapping[str, NDAr
     Raises:
         FileExistsError: if the folder cannot take a policy (`check_policy_folder`).
         ValueError: if a file of the policy is a symbolic link.
-        PolicyFileError: for a card or weights that could not be loaded, such as float64 or NaN; or
-            that do not fit each other, if the agent is one of ours.
+        PolicyFileError: for a card or weights that could not be loaded, such as float64 or NaN.
     """
     check_policy_folder(folder)
     files = encoded(card, weights)
-    _check_player(card, weights)
     _write(expanded(folder), *files)
 
 
@@ -169,18 +166,6 @@ def _check_tensors(tensors: Mapping[str, NDArray[Any]], where: str) -> None:
         raise PolicyFileError(
             f"{name} {where} must have finite numbers, float32 or float16, not {found}"
         )
-
-
-def _check_player(card: PolicyCard, weights: Mapping[str, NDArray[Any]]) -> None:
-    """Make the player of a policy of ours, which refuses weights that do not fit the card.
-
-    One of another package need not be here.
-    """
-    if ":" not in card.agent:
-        # By a string, as agents are found in `names`: what makes players reads these files.
-        make_player = pkgutil.resolve_name(f"{__package__}.names:make_player")
-        float32 = {name: np.asarray(each, np.float32) for name, each in weights.items()}
-        make_player(get_rules(card.rules), card, float32, {})
 
 
 def _finish(folder: Path) -> None:

@@ -97,26 +97,6 @@ def test_what_could_not_be_loaded_is_not_saved(
     assert contents(tmp_path) == before
 
 
-@pytest.mark.parametrize(
-    ("card", "says"),
-    [
-        ({"layers": [8, 32, 8]}, r"dense.weight must be of shape \(32, 8\), not \(16, 8\)"),
-        ({"layers": []}, "three numbers"),
-        ({"agent": "maskable_pp"}, "did you mean 'maskable_ppo'"),
-    ],
-)
-def test_weights_fit_the_card_that_is_saved(
-    card: dict[str, Any], says: str, tmp_path: Path
-) -> None:
-    with pytest.raises(ValueError, match=says):
-        save_policy(tmp_path / "x", replace(move_card(RULE_SET), **card), move_weights())
-    several = move_weights() | {"score": np.zeros((32, 16), np.float32)}  # outputs=32
-    with pytest.raises(PolicyFileError, match=r"score must be of shape \(16,\), not \(32, 16\)"):
-        save_policy(tmp_path / "x", move_card(RULE_SET), several)
-    assert not (tmp_path / "x").exists()
-    save_policy(tmp_path / "x", replace(move_card(RULE_SET), agent="mine:Own"), several)
-
-
 def test_a_policy_is_replaced(tmp_path: Path) -> None:
     (tmp_path / ".gitignore").write_text("*")
     for seed in (1, 2):
