@@ -5,7 +5,7 @@ import pytest
 
 from four_seasons_env.agents import make_agent
 from four_seasons_env.engine.deals import TRAIN_FROM
-from four_seasons_env.engine.masks import MASKS, new_history, with_room
+from four_seasons_env.engine.masks import MASKS, mask_after, new_history, with_room
 from four_seasons_env.engine.moves import all_moves
 from four_seasons_env.env import FourSeasonsEnv
 from four_seasons_env.game import Game
@@ -103,3 +103,21 @@ def test_a_reset_from_a_game_starts_a_new_run():
     env = FourSeasonsEnv(mask="no_repeats")
     _, info = env.reset(options={"game": game})
     assert (info["action_mask"] == game.action_mask(distinct=True)).all()
+
+
+@pytest.mark.parametrize("name", ["four-seasons", "four-seasons-1883"])
+def test_masks_outside_an_environment_are_the_same(name):
+    """Moves between piles come first, so that some could lead back, also to the start."""
+    env, rules = FourSeasonsEnv(name, mask="no_repeats", max_moves=40), RULES[name]
+    left_out = 0
+    for deal in range(TRAIN_FROM, TRAIN_FROM + 3):
+        _, info = env.reset(options={"deal": deal})
+        start, played, ended = env.game.record.copy(), [], False
+        while not ended:
+            mask = mask_after(start, rules, played)
+            assert (mask == info["action_mask"]).all()
+            left_out += (env.game.action_mask(distinct=True) > mask).sum()
+            played.append(all_moves(rules)[np.flatnonzero(mask)[-1]])
+            _, _, terminated, truncated, info = env.step(played[-1].number)
+            ended = terminated or truncated
+    assert left_out
