@@ -76,10 +76,22 @@ def test_games_of_each_row_follow_the_rules(name):
         play_side_by_side(RULES[name], numbered_deck(deal), seed=deal, max_moves=400)
 
 
-def test_games_of_many_piles_and_a_limited_redeal():
-    rules = small("czarina-1898", ranks=4, piles=11)
+@pytest.mark.parametrize("spaces", ["auto_stock", "optional"])
+def test_games_of_many_piles_and_a_limited_redeal(spaces):
+    """After the redeal, a card of the stock lies face up and may go to a space, wherever it is."""
+    rules = small("czarina-1898", ranks=4, piles=11).replace(spaces=spaces)
+    reached = 0
     for deal in range(4):
-        play_side_by_side(rules, numbered_deck(deal, 4), deal)
+        rng = random.Random(deal)
+
+        def turn_or_move(moves: list[str], rng: random.Random = rng) -> str:
+            turns = [move for move in moves if move in ("deal", "redeal")]
+            return rng.choice(turns if turns and rng.random() < 0.3 else moves)
+
+        for game, model in together(rules, numbered_deck(deal, 4), turn_or_move, 200):
+            assert as_engine_has_it(game) == as_model_has_it(model)
+            reached += game.face_up is not None and [] in game.tableau[8:]
+    assert reached or spaces == "auto_stock"
 
 
 @pytest.mark.slow

@@ -220,6 +220,7 @@ def test_formula_needs_cards_that_never_return(row: str) -> None:
     assert status_of(formula_of(Game(row, TRAIN_FROM))) == UNDECIDED
 
 
+@pytest.mark.compiled
 def test_solution_names_its_certificate() -> None:
     solution = solve(Game("four-seasons", SOON_LOST), seconds=60)
     assert (solution.status, solution.certificate) == ("lost", "formula")
