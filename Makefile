@@ -76,14 +76,16 @@ test-memory: $(TESTS)  ## those of compiled code: freed memory is overwritten, t
 	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=$(CURDIR)/$(VENV)/bounds \
 		$(BIN)/python -m pytest -q -n auto --dist worksteal $(COMPILED)
 
-# Compiled code runs as Python, a thousand times slower: the tests of short games.
+# First compiled code runs as Python, a thousand times slower: the tests of short games. Then all
+# default tests run, for the lines that are not compiled.
 coverage: ENGINE := deals env fair_value game kernel masks moves next_deal observations planning record \
 	records rules small_games solver starts validation vector wrappers
 coverage: AGENTS := luck network next_deal_agent plans
-coverage: $(READY)  ## which lines the tests reach, those of compiled code too: half an hour
+coverage: $(READY)  ## which lines the tests reach, those of compiled code too: an hour
 	NUMBA_DISABLE_JIT=1 $(BIN)/coverage run -m pytest -q -m "not slow and not compiled" \
 		$(ENGINE:%=tests/four_seasons_env/test_%.py) $(AGENTS:%=tests/agents/test_%.py) \
 		tests/experiments/test_summary.py
+	$(BIN)/coverage run --append -m pytest -q -m "not slow"
 	$(BIN)/coverage report --skip-covered --show-missing
 	$(BIN)/coverage json --quiet -o runs/coverage.json
 	$(BIN)/python experiments/studies/reached.py runs/coverage.json --out runs/reached.csv

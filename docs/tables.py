@@ -405,7 +405,7 @@ def calibrated() -> str:
 @part
 def peeking() -> str:
     """The test for peeking, of players that see hidden cards."""
-    z = ("luck z: {luck_z:+.2f}", "luck p: {luck_p:.2g}", "measured with version: {version}")
+    z = ("luck z: {luck_z:+.2f}", "luck p: {luck_p:.2g}")
     return table(stored("peeking"), "sees: {what}", "games: {games:,}", "won %: {won:.1%}", *z)
 
 
@@ -773,6 +773,26 @@ def libraries() -> str:
     rows["name"] = names.where(rows["page"] != "index", "[no library](#without-a-library)")
     rows["versions"] = rows["versions"].where(rows["page"] != "index", "-")
     return table(rows, *page, "steps: {steps:,.0f}", "cards up: {cards_up:.1f}")
+
+
+@part
+def reached() -> str:
+    """Which lines the tests of short games reach, with compiled code run as Python."""
+    columns = ("folder: `{folder}`", "lines: {lines:,.0f}", "reached %: {share:.1%}")
+    return table(stored("reached"), *columns)
+
+
+@part
+def mutants() -> str:
+    """How many faults the tests find."""
+    rows = stored("mutants")
+    found, count = int(rows["killed"].sum()), int(rows["mutants"].sum())
+    interval = stats.binomtest(found, count).proportion_ci(method="wilson")
+    total = {"file": "all", "mutants": count, "score": found / count}
+    total |= {"score_low": interval.low, "score_high": interval.high}
+    rows = pd.concat([rows.assign(file="`" + rows["file"] + "`"), pd.DataFrame([total])])
+    bounds = "found % [95%]: {score:.0%} [{score_low:.0%}, {score_high:.0%}]"
+    return table(rows, "file", "mutants: {mutants:.0f}", bounds)
 
 
 # --- the command --------------------------------------------------------------------------------

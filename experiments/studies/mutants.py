@@ -24,6 +24,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
+from importlib import metadata
 from pathlib import Path
 
 os.environ["NUMBA_DISABLE_JIT"] = "1"
@@ -174,6 +175,9 @@ def main() -> None:
     """Make mutants, and run their tests."""
     flags, rows = tyro.cli(Mutants), []
     out = flags.out.resolve()  # the working folder changes
+    # Not by our package: the forks import it with a mutant.
+    commit = subprocess.check_output(["git", "rev-parse", "HEAD"], cwd=ROOT, text=True)
+    measured = {"version": metadata.version("four-seasons-env"), "commit": commit[:10]}
     out.parent.mkdir(parents=True, exist_ok=True)
     for name in LIBRARIES:
         importlib.import_module(name)
@@ -185,7 +189,8 @@ def main() -> None:
             rows.append((path, count, killed, killed / count, bounds.low, bounds.high))
             print(f"{path}: {killed} of {count} killed", flush=True)
             titles = ["file", "mutants", "killed", "score", "score_low", "score_high"]
-            pd.DataFrame(rows, columns=titles).to_csv(out, index=False, float_format="%.4g")
+            table = pd.DataFrame(rows, columns=titles).assign(**measured)
+            table.to_csv(out, index=False, float_format="%.4g")
         os.chdir(ROOT)
 
 

@@ -4,6 +4,7 @@ import math
 import random
 from collections.abc import Sequence
 from functools import partial
+from itertools import permutations
 from typing import Any
 
 import numpy as np
@@ -164,6 +165,18 @@ def test_orders_are_counted_with_the_bases_behind_their_suits(cards):
             for card, after in turned
         ]
         assert sum(parts) == (count if turned else 0)
+
+
+@pytest.mark.parametrize("name", ["corners-hoffmann", "corners"])
+def test_weights_of_all_orders_are_their_number(name):
+    rules = small(name, ranks=4, piles=1).replace(redeals=0)
+    game, rule = Game(rules, deal=4), kernel.compile_rules(rules)[0]
+    while game.stock_size > 5:
+        game.play("deal")
+    orders = [restocked(game, order).record[0] for order in permutations(stock_codes(game))]
+    weights = [int(kernel.order_weight(each, rule)) for each in orders]
+    assert sum(weights) == kernel.count_orders(rule, kernel.unseen_cards(game.record[0], rule))
+    assert (len(set(weights)) > 1) == (name == "corners-hoffmann")
 
 
 # --- rules by example, with the table drawn ---------------------------------------------------
