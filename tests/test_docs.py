@@ -323,16 +323,19 @@ def test_games_are_stored_beside_the_rows(tmp_path: Path) -> None:
 def test_stored_games_are_those_of_the_rows(path: Path) -> None:
     games = pd.read_csv(path, index_col=["rules", "deal"])
     rows = tables.stored(path.name.removesuffix(".csv.gz"))
-    measured = games.columns.str.split(" ").str[0]  # earlier rows have no games
-    rows = rows[rows["agent"].isin(measured)]
-    assert len(rows)
+    checked = 0
     for row in rows.to_dict("records"):
         name = f"{row['agent']} {row['play']}"
         found = games.loc[row["rules"]].filter(regex=f"^{re.escape(name)}( seed|$)").dropna()
+        if found.empty:  # earlier rows have no games
+            assert row["version"] != __version__, name
+            continue
+        checked += 1
         assert found.shape == (row["deals"], row["seeds"]), name
         won = found == RULES[row["rules"]].cards
         assert won.to_numpy().mean() == pytest.approx(row["win_rate"], abs=1e-6)
         assert found.to_numpy().mean() == pytest.approx(row["cards_up"], abs=1e-4)
+    assert checked
 
 
 @pytest.mark.slow
