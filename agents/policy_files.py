@@ -87,8 +87,7 @@ def save_policy(folder: str | Path, card: PolicyCard, weights: Mapping[str, NDAr
         PolicyFileError: for a card or weights that could not be loaded, such as float64 or NaN.
     """
     check_policy_folder(folder)
-    files = encoded(card, weights)
-    _write(expanded(folder), *files)
+    write_policy(expanded(folder), card, weights)
 
 
 def check_policy_folder(folder: str | Path) -> None:
@@ -114,19 +113,14 @@ def check_policy_folder(folder: str | Path) -> None:
 def write_policy(folder: Path, card: PolicyCard, weights: Mapping[str, NDArray[Any]]) -> None:
     """Write a policy into a folder of a training; whatever else is in the folder stays.
 
-    Raises:
-        PolicyFileError: for a card or weights that could not be loaded.
-    """
-    _write(folder, *encoded(card, weights))
-
-
-def _write(folder: Path, text: bytes, data: bytes) -> None:
-    """Write what `encoded` returns.
-
     A reader finds the old policy or the new one, whole, even if this is interrupted. The new card
     waits under another name until the weights that it describes are in place; a card belongs to the
     weights whose SHA-256 it holds (`_read`).
+
+    Raises:
+        PolicyFileError: for a card or weights that could not be loaded.
     """
+    text, data = encoded(card, weights)
     _finish(folder)
     write_atomically(folder / _NEXT_CARD, text)
     write_atomically(folder / WEIGHTS_FILE, data)

@@ -150,23 +150,26 @@ def check_label(label: str, registered: str) -> None:
         )
 
 
-def _weights(name: Name, rules: Rules) -> Iterator[tuple[Path, PolicyCard]]:
-    """The folders and cards of its weights, and of those of agents in its options."""
-    if folder := name.weights(rules):
-        yield folder, load_policy_card(folder, name.registered, rules.name)
-    # An agent within an agent, as in finisher@base=maskable_ppo, has weights, too.
+def _agents_of(name: Name) -> Iterator[Name]:
+    """The agent, and those in its options, as in finisher@base=maskable_ppo."""
+    yield name
     for value in name.options.values():
         if names_agent(value):
-            yield from _weights(Name(value), rules)
+            yield from _agents_of(Name(value))
+
+
+def _weights(name: Name, rules: Rules) -> Iterator[tuple[Path, PolicyCard]]:
+    """The folders and cards of the weights of these agents."""
+    for each in _agents_of(name):
+        if folder := each.weights(rules):
+            yield folder, load_policy_card(folder, each.registered, rules.name)
 
 
 def _code(name: Name) -> Iterator[str]:
-    """The digest of the module of an agent of another package, and of those in its options."""
-    if name.registered not in AGENTS:
-        yield module_digest(name.registered.partition(":")[0])
-    for value in name.options.values():
-        if names_agent(value):
-            yield from _code(Name(value))
+    """The digests of the modules of those of these agents that are of other packages."""
+    for each in _agents_of(name):
+        if each.registered not in AGENTS:
+            yield module_digest(each.registered.partition(":")[0])
 
 
 def _budget(folder: Path, card: PolicyCard) -> list[float | None]:
