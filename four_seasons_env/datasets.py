@@ -187,12 +187,7 @@ def load(
     if not len(chosen):
         raise ValueError(f"{source} has no game {'that was won' if won_only else 'with a move'}")
     if games is not None:
-        if check_positive("games", games) > len(chosen):
-            raise ValueError(
-                f"games must be 1 to {len(chosen):,}, as many as {source} has of these, not "
-                f"{games:,}"
-            )
-        chosen = chosen[:games]
+        chosen = chosen[: check_positive("games", games, len(chosen))]
     # 2. Their transitions.
     kwargs = {"observation": observation, "mask": mask, "reward": reward, "max_moves": max_moves}
     return _replay(recorded, chosen, unfinished, kwargs)

@@ -64,14 +64,3 @@ def test_truncated_episodes_end_with_a_value(recipe: Any, tmp_path: Path) -> Non
     assert len(valued) == 3 * 8 and not valued & played  # the last positions, not the next games
     openings, _ = gym.make_vec("FourSeasons-v0", num_envs=8, observation="places").reset(seed=8)
     assert played.issuperset(map(bytes, openings))  # seed 0 has those before
-
-
-def test_a_training_that_cannot_be_saved_does_not_start(recipe: Any, tmp_path: Path) -> None:
-    (tmp_path / "curve.csv").write_text("mine")
-    with pytest.raises(ValueError, match="total_timesteps must be 256, one batch, or more, not 9"):
-        recipe.main(recipe.Args(out=tmp_path, total_timesteps=9, **SMALL))
-    (tmp_path / "policy").mkdir()
-    (tmp_path / "policy" / "notes.txt").write_text("mine")
-    with pytest.raises(FileExistsError, match=r"policy must be a new folder .* notes.txt"):
-        recipe.main(recipe.Args(out=tmp_path, **SMALL))
-    assert (tmp_path / "curve.csv").read_text() == "mine"

@@ -182,6 +182,20 @@ def test_a_page_learns_nothing_that_it_cannot_save(name: str, tmp_path: Path, mo
         script.main(script.Args(out=tmp_path))
 
 
+@pytest.mark.parametrize("name", ["with_cleanrl", "with_pqn"])
+def test_a_recipe_trains_nothing_that_it_cannot_save(name: str, tmp_path: Path) -> None:
+    """Nor less than one batch; and it leaves the curve of a training before as it is."""
+    recipe = load(DOCS / "recipes" / f"{name}.py")
+    (tmp_path / "curve.csv").write_text("mine")
+    with pytest.raises(ValueError, match="total_timesteps must be 256, one batch, or more, not 9"):
+        recipe.main(recipe.Args(out=tmp_path, num_envs=8, total_timesteps=9))
+    (tmp_path / "policy").mkdir()
+    (tmp_path / "policy" / "notes.txt").write_text("mine")
+    with pytest.raises(FileExistsError, match=r"policy must be a new folder .* notes.txt"):
+        recipe.main(recipe.Args(out=tmp_path))
+    assert (tmp_path / "curve.csv").read_text() == "mine"
+
+
 def test_pages_install_the_clone_editable() -> None:
     """Scripts of docs and studies read files of the clone, and no index has the package."""
     commands = re.findall("pip install.*", "\n".join(PAGES.values()))

@@ -78,14 +78,3 @@ def test_targets_stop_at_ends_and_truncated_games_have_a_rest(recipe: Any, tmp_p
     # The rest of the game: 0.5 x 0.5, and seen from one move before, half of that.
     quarter, eighth = (int((abs(found - x) < 0.03).sum()) for x in (0.25, 0.125))
     assert (quarter, eighth) == (16, 16)
-
-
-def test_a_training_that_cannot_be_saved_does_not_start(recipe: Any, tmp_path: Path) -> None:
-    (tmp_path / "curve.csv").write_text("mine")
-    with pytest.raises(ValueError, match="total_timesteps must be 256, one batch, or more, not 9"):
-        recipe.main(recipe.Args(out=tmp_path, total_timesteps=9, **SMALL))
-    (tmp_path / "policy").mkdir()
-    (tmp_path / "policy" / "notes.txt").write_text("mine")
-    with pytest.raises(FileExistsError, match=r"policy must be a new folder .* notes.txt"):
-        recipe.main(recipe.Args(out=tmp_path, **SMALL))
-    assert (tmp_path / "curve.csv").read_text() == "mine"
