@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 DEMO := runs/demo
 MINUTES ?= 2
-DEALS ?= 11000-19999
+DEALS ?= 11000-15999
 
 .PHONY: help demo results test test-slow test-memory test-lowest test-newest coverage mutants lint format docs bench archives release clean
 .DEFAULT_GOAL := help

@@ -16,7 +16,7 @@ from four_seasons_env.agents.scripted.greedy import greedy_move
 from four_seasons_env.agents.scripted.heuristic import HeuristicBuffers, choose_move, new_buffers
 from four_seasons_env.arguments import check_positive
 from four_seasons_env.engine.bits import draw_move
-from four_seasons_env.engine.jit import by_type, inlined, is_a, jit
+from four_seasons_env.engine.jit import announce, by_type, inlined, is_a, jit
 from four_seasons_env.engine.kernel import compile_rules, legal, new_masks, play
 from four_seasons_env.engine.moves import WASTE
 from four_seasons_env.engine.validation import checked, checked_in_place
@@ -125,6 +125,7 @@ class ScriptedAgent(Agent):
     @checked
     def act(self, games: Positions, masks: Masks, rng: Rng) -> Actions:
         """The player's move in each game; deterministic."""
+        announce(_choose_all)
         moves = np.zeros(len(games), np.int64)
         _choose_all(games, self._rule, self._words, masks, self._player, moves)
         return moves
@@ -133,6 +134,7 @@ class ScriptedAgent(Agent):
     def play_out(self, games: Positions, max_moves: int, rng: Rng) -> None:
         """Play each game to its end, in place; see `four_seasons_env.games.Games.play_out`."""
         most, player = check_positive("max_moves", max_moves, MOST_MOVES), self._player_with(rng)
+        announce(_play_out)
         _play_out(games, self._rule, most, self._words, self._mask, player)
 
     def _player_with(self, rng: Rng) -> Any:

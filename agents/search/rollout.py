@@ -22,7 +22,7 @@ from four_seasons_env.agents.search.plans import ENDING_POSITIONS, NONE, Plans
 from four_seasons_env.agents.search.worlds import determinize
 from four_seasons_env.arguments import check_number, check_positive
 from four_seasons_env.engine import kernel
-from four_seasons_env.engine.jit import jit
+from four_seasons_env.engine.jit import announce, jit
 from four_seasons_env.engine.validation import checked
 from four_seasons_env.positions.enumeration import ADVICE, find_win
 from four_seasons_env.positions.search import MOST_HELD, WON, Search, new_search
@@ -112,6 +112,7 @@ class RolloutAgent(Agent):
         self.rules, self._rule = rules, kernel.compile_rules(rules)
         self._most, self._worlds = check_positive("moves", moves), check_positive("worlds", worlds)
         check_number("expansions", expansions, MOST_HELD // 2 + 1)
+        announce(_results)
         search = new_search(rules, max(1, 2 * expansions))
         world, game = np.zeros((2, 1), kernel.GAME)
         words, mask = kernel.new_masks(1, rules)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from four_seasons_env.arguments import check_positive
 from four_seasons_env.engine.containers import keep_best
 from four_seasons_env.engine.deals import NO_CARD
-from four_seasons_env.engine.jit import internal, jit, merged
+from four_seasons_env.engine.jit import announce, internal, jit, merged
 from four_seasons_env.engine.kernel import compile_rules, relative_rank, stock_size
 from four_seasons_env.engine.moves import STOCK, WASTE, Move, all_moves
 from four_seasons_env.positions.search import (
@@ -218,6 +218,7 @@ def find_stops(
     check_positive("expansions", expansions, LARGEST_SEARCH)
     room = int(HELD * expansions)
     # 1. Search.
+    announce(enumerate_positions)
     search = new_search(rules, room + 1)
     rule, no_refills = compile_rules(rules)[0], compile_rules(rules.without_refills)[0]
     count, _ = enumerate_positions(

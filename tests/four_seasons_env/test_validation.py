@@ -5,17 +5,27 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from four_seasons_env.agents import make_agent
 from four_seasons_env.engine.deals import NO_CARD, card_code
+from four_seasons_env.engine.kernel import GAME
 from four_seasons_env.engine.moves import WASTE
 from four_seasons_env.engine.validation import InvalidGame, check_games
 from four_seasons_env.game import Game
 from four_seasons_env.games import Games
 from four_seasons_env.observations import OBSERVATIONS
 from four_seasons_env.rules import RULES, Rules
-from tests.helpers import REPRESENTATIVES, deck_with, later, mostly_slow, played_on, positions
+from tests.helpers import (
+    REPRESENTATIVES,
+    deck_with,
+    later,
+    mostly_slow,
+    played_on,
+    positions,
+    random_moves,
+)
 
 
 @given(positions())
@@ -123,6 +133,26 @@ def test_error_names_the_record():
 def test_error_names_another_array(wrong, shown):
     with pytest.raises(InvalidGame, match=rf"a GAME array of shape \(n,\), not {shown}$"):
         check_games(wrong, RULES["four-seasons"])
+
+
+BYTES = st.tuples(st.integers(0, GAME.itemsize - 1), st.integers(0, 255))
+
+
+@settings(max_examples=200)
+@given(positions(), st.lists(BYTES, max_size=3), st.integers(0, 2**32))
+def test_a_damaged_position_is_refused_or_plays_on(game, damage, seed):
+    """What passes is a position: those after it pass, too."""
+    damaged = game.record.copy()
+    for at, byte in damage:
+        damaged.view(np.uint8)[at] = byte
+    try:
+        trial = Game.from_record(damaged, game.rules)
+    except InvalidGame:
+        assert damaged != game.record
+        return
+    for move in random_moves(trial, seed, 30):
+        trial.play(move)
+        check_games(trial.record.copy(), trial.rules)
 
 
 @pytest.mark.parametrize("name", mostly_slow(RULES, REPRESENTATIVES))
