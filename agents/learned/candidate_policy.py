@@ -69,10 +69,19 @@ class CandidatePolicy(OwnLayers, MaskableMultiInputActorCriticPolicy):
     """See the module. The arguments are those of Stable-Baselines3's policies.
 
     Raises:
+        ValueError: for the observations of an environment of moves.
         TypeError: for an argument without effect, or a features extractor of another kind.
     """
 
     remedy = 'choose its layers by policy_kwargs={"features_extractor_kwargs": {"widths": ...}}'
+
+    def __init__(self, observation_space: spaces.Space[Any], *args: Any, **kwargs: Any) -> None:
+        if not isinstance(observation_space, spaces.Dict):
+            raise ValueError(
+                "CandidatePolicy needs FourSeasonsNextDeal-v0, not observations of "
+                f"{observation_space}: MovePolicy is for moves"
+            )
+        super().__init__(observation_space, *args, **kwargs)
 
     def extract_features(self, obs: Any, features_extractor: Any = None) -> Any:
         """The encoded candidates. Unlike in SB3, integers stay integers and nothing is scaled."""

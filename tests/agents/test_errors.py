@@ -268,6 +268,7 @@ MODELS = [  # slow: they compile environments
     (sb3_model("moves", False, "places", use_sde=False), TypeError, "is for MaskablePPO, not for"),
     (sb3_model("candidates", True, "cards", table=True), ValueError, "needs FourSeasonsNextDeal"),
     (sb3_model("candidates", True, "cards"), TypeError, "features_extractor_class"),
+    (sb3_model("candidates", False, "places"), ValueError, "MovePolicy is for moves"),
 ]
 
 
