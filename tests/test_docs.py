@@ -340,7 +340,8 @@ def test_stored_games_are_those_of_the_rows(path: Path) -> None:
     checked = 0
     for row in rows.to_dict("records"):
         name = f"{row['agent']} {row['play']}"
-        found = games.loc[row["rules"]].filter(regex=f"^{re.escape(name)}( seed|$)").dropna()
+        found = games.loc[row["rules"]].filter(regex=f"^{re.escape(name)}( seed|$)")
+        found = found.dropna(axis="columns", how="all").dropna()  # other rules have other seeds
         if found.empty:  # earlier rows have no games
             assert row["version"] != __version__, name
             continue
