@@ -745,23 +745,31 @@ TRAINS = ("learning", "values", "offline")
 
 @part
 def compute() -> str:
-    """Core-hours of the parts of `make results`: of games, and of trainings before them."""
+    """Versions and core-hours of the parts of `make results`: of games, and of trainings."""
     solved, others = census(), stored("baselines")
-    rows = [{"part": "census", "games": len(solved), "play": solved["seconds"].sum() / 3600}]
+    row = {"part": "census", "version": versions(solved), "games": len(solved)}
+    rows = [row | {"play": solved["seconds"].sum() / 3600}]
     for name, files in MEASURED.items():
         played = stored(*files)
         games = played["deals"] * played["seeds"]
-        row = {"part": name, "games": games.sum()}
+        row = {"part": name, "version": versions(played), "games": games.sum()}
         row["play"] = (played["ms_per_game"] * games).sum() / 3.6e6
         if name in TRAINS:
             once = played.drop_duplicates("agent")  # one training, two sets of deals
             row["training"] = (once["core_seconds"] * once["seeds"]).sum() / 3600
         rows.append(row)
     ways = others["stage"].map({"search": 1}).fillna(3)  # of playing
-    rows.append({"part": "baselines", "games": (others["deals"] * ways).sum()})
+    row = {"part": "baselines", "version": versions(others)}
+    rows.append(row | {"games": (others["deals"] * ways).sum()})
     rows[-1]["training"] = others["core_minutes"].sum() / 60
     spent = ("play, core-hours: {play:.2f}", "training, core-hours: {training:.2f}")
-    return table(pd.DataFrame(rows), "part: `{part}`", "games: {games:,.0f}", *spent)
+    about = ("part: `{part}`", "versions: {version}", "games: {games:,.0f}")
+    return table(pd.DataFrame(rows), *about, *spent)
+
+
+def versions(rows: pd.DataFrame) -> str:
+    """The versions that measured the rows."""
+    return ", ".join(sorted(set(rows["version"])))
 
 
 @part
